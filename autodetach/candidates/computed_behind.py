@@ -167,6 +167,12 @@ def called_behind_step(program: Program, run: Run, by: Differentiation) -> Itera
         return
 
 
+def read_behind_step(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
+    """Of what a method has made, only that which the step has made outdated, where the loss reads it."""
+    outdated = _stepped_since(run, _outdated(run, by)[1], by)
+    yield from part_behind_step(program, run, by, outdated, _flags_of(outdated, by))
+
+
 def _outdated(run: Run, by: Differentiation) -> tuple[int, list[Node]]:
     """When parameters were last stepped before a differentiation, and what it walks to a leaf was made before that."""
     steps = (s.clock for s in run.machine.steps if s.clock < by.number and s.consumed and s.what != "grad")

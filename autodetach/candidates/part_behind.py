@@ -29,22 +29,42 @@ def part_behind_step(
 ) -> Iterator[Candidate]:
     """What only the second loss reads moves to it; what it is made of, which others read too, gets a new name.
 
-    `flags` are changed with it.
+    So it does into a method that computes a part of that loss. `flags` are changed with it.
     """
+    anchor, frame = by.trail[-1]
+    old = set(outdated)
+    readers = [n for n in by.walked if n not in old and not old.isdisjoint(n.parents)]
+    found = list(_moved(program, run, by, outdated, [statement_in(n, frame) for n in readers], anchor, flags))
+    yield from found
+    frames = [called for _, called in trail_of(readers[0])] if readers and not found else []
+    for called in frames[frames.index(frame) + 1 :] if frame in frames else ():
+        places = [statement_in(n, called) for n in readers]
+        if None not in places:
+            yield from _moved(program, run, by, outdated, places, None, flags)
+            return
+
+
+def _moved(
+    program: Program,
+    run: Run,
+    by: Differentiation,
+    outdated: list[Node],
+    readers: list[ast.stmt | None],
+    anchor: ast.stmt | None,
+    flags: tuple[Codemod, ...],
+) -> Iterator[Candidate]:
+    """Move it in front of the first of its `readers`, or of `anchor` where there is none."""
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.move_statements import MoveStatements
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    anchor, frame = by.trail[-1]
-    block = program.block(anchor)
     statements = _makers(program, outdated)
-    old = set(outdated)
-    readers = {statement_in(n, frame) for n in by.walked if n not in old and not old.isdisjoint(n.parents)}
-    if not statements or anchor not in block or not all(reader in block for reader in readers):
-        return
-    if draws_random_numbers(run, statements):
-        return
     first = min((reader for reader in readers if reader is not None), key=line, default=anchor)
+    if not statements or first is None or draws_random_numbers(run, statements):
+        return
+    block = program.block(anchor or first)
+    if (anchor or first) not in block or not all(reader in block for reader in readers):
+        return
     names = _names_for(program, statements, first)
     if names is None or _is_changed_between(program, run, statements, outdated[0], by):
         return
@@ -68,8 +88,17 @@ def _makers(program: Program, nodes: list[Node]) -> Block:
         found = sorted((p for p in places if p is not None), key=line)
         if None not in places and all(isinstance(p, ast.Assign) for p in found):
             is_row = all(p in program.block(found[0]) for p in found)
-            return found if is_row and isinstance(program.parents.get(found[0]), ast.FunctionDef) else []
+            return found if is_row and _is_part(program, found) else []
     return []
+
+
+def _is_part(program: Program, statements: Block) -> bool:
+    """Whether statements stand in a method by themselves, or in a branch that does other things, too: `if training`."""
+    owner = program.parents.get(statements[0])
+    if isinstance(owner, ast.If):
+        is_branch = statements[0] in owner.body and not owner.orelse and len(owner.body) > len(statements)
+        return is_branch and isinstance(program.parents.get(owner), ast.FunctionDef)
+    return isinstance(owner, ast.FunctionDef)
 
 
 def _names_for(program: Program, statements: Block, goal: ast.stmt) -> dict[str, str] | None:

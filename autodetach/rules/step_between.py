@@ -61,7 +61,7 @@ from dataclasses import replace
 
 from autodetach.candidates.added_by_each import added_by_each
 from autodetach.candidates.called_later import called_later
-from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
+from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step, read_behind_step
 from autodetach.candidates.copied import read_copy
 from autodetach.candidates.copied_before_change import copied_before_change
 from autodetach.candidates.copied_before_loop import copied_before_loop
@@ -70,7 +70,7 @@ from autodetach.candidates.copied_views import read_copies, returned_copy
 from autodetach.candidates.measured import target_detached
 from autodetach.candidates.moved_behind_look import step_moved_behind_look
 from autodetach.candidates.moved_branch import branch_moved_before
-from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
+from autodetach.candidates.moved_steps import READ, differentiated_before, step_moved_behind, stepped_once
 from autodetach.candidates.new_tensors import new_tensors
 from autodetach.candidates.out_of_view import judged_again, made_by_stepped
 from autodetach.candidates.own_inputs import restricting, restricting_all
@@ -156,6 +156,8 @@ def _candidates(
     for first in event.node.walked_by[:1]:
         yield from under_its_name(program, run, first, by)
     moved = list(step_moved_behind(program, run, by, changed))
+    if any(candidate.doubt == READ for candidate in moved):
+        yield from read_behind_step(program, run, by)
     yield from moved or step_moved_behind_look(program, run, by, changed)
     for first in event.node.walked_by[:1]:
         yield from differentiated_with_later(program, run, first, by)
