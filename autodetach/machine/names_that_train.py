@@ -121,8 +121,9 @@ def _is_read_on(block: ast.AST, statement: ast.stmt, name: str) -> bool:
 
 @kept
 def _accesses(block: ast.AST) -> list[Access]:
-    statements = sorted((n for n in walk(block) if isinstance(n, ast.stmt)), key=lambda n: (n.lineno, n.col_offset))
-    return [_access(n) for n in statements]
+    """What stands in a block, in order, without the block itself, which keeps this."""
+    inside = (n for n in walk(block) if isinstance(n, ast.stmt) and n is not block)
+    return [_access(n) for n in sorted(inside, key=lambda n: (n.lineno, n.col_offset))]
 
 
 def _access(statement: ast.stmt) -> Access:

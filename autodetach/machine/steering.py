@@ -239,11 +239,19 @@ def _trains_by_names(trail: Trail) -> bool:
     kept_on = frozenset(name for name in set_by(statement) if "." in name)
     if any(not kept_on.isdisjoint(names_that_train(cls)) for cls in families):
         return True
+    if families and _attributes_in(kept_on) & _attributes_in(names_that_train(file)):
+        return True  # `model.load_state_dict(stopper.weights)`
     if isinstance(statement, (ast.If, ast.While)) and saves_what_is_loaded(around, file, statement):
         return True
     callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
     returned = bool(callers) and not names.isdisjoint(returned_by(around))
     return returned and _goes_to(trail[: callers[-1] + 1])
+
+
+def _attributes_in(names: frozenset[str]) -> set[str]:
+    """`weights` of `self.weights`, by whatever name the object goes."""
+    parts = (name.rpartition(".") for name in names)
+    return {attribute for owner, _, attribute in parts if owner.isidentifier() and attribute.isidentifier()}
 
 
 def _is_read(n: ast.Name | ast.Attribute | ast.Subscript) -> bool:
