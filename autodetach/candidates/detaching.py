@@ -18,6 +18,7 @@ from autodetach.machine.told_of_values import is_scalar
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
+from autodetach.view.free_names import free_name
 from autodetach.view.none_by_default import may_be_none
 from autodetach.view.program import Program
 
@@ -233,13 +234,24 @@ def element_candidates(
             doubt,
             method,
         )
-    if program.imports_torch(targets[0][0]) and all(
-        isinstance(e, (ast.Name, ast.Attribute, ast.Subscript)) for e, _ in targets
-    ):
+    guards = [(e, guard) for e, _ in targets if (guard := _guarded(program, e)) is not None]
+    if program.imports_torch(targets[0][0]) and len(guards) == len(targets):
         yield Candidate(
             f"{what} the value without its graph, if it is a tensor: {shown}",
-            tuple(ReplaceExpression(e, "({}.detach() if torch.is_tensor({}) else {})") for e, _ in targets),
+            tuple(ReplaceExpression(e, guard) for e, guard in guards),
             doubt,
             "detach",
             last_resort=True,
         )
+
+
+def _guarded(program: Program, expression: ast.expr) -> str | None:
+    """Text that detaches what may be no tensor; what a call returns gets a name, so that it is called once."""
+    if isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+        return "({}.detach() if torch.is_tensor({}) else {})"
+    if not isinstance(expression, ast.Call) or isinstance(program.scope(expression), ast.ClassDef):
+        return None
+    if any(isinstance(at, ast.comprehension) for at in program.enclosing(expression)):
+        return None  # Python lets nothing be bound in what a comprehension runs through
+    name = free_name(program.file_of(expression), "value", "result", "made")
+    return None if name is None else f"({name}.detach() if torch.is_tensor({name} := {{}}) else {name})"

@@ -27,9 +27,9 @@ def extending(program: Program, stored: Stored, *, number: bool) -> Iterator[Can
     if element is None:
         return
     made = _made_of_each(element)
-    if made is not None:
-        targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(made, stored.value)]
-        yield from element_candidates(program, targets, number=number, what="store") if targets else ()
+    targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(made, stored.value)] if made is not None else []
+    found = list(element_candidates(program, targets, number=number, what="store")) if targets else []
+    yield from (candidate for candidate in found if not candidate.last_resort)
     joined = list(joining(element, stored.value))
     if joined:
         yield from joined
@@ -44,6 +44,7 @@ def extending(program: Program, stored: Stored, *, number: bool) -> Iterator[Can
         (ReplaceExpression(element, DETACHED[1:-1] if is_taken else DETACHED),),
         "some of what is taken may be no tensor" if is_taken else None,
     )
+    yield from (candidate for candidate in found if candidate.last_resort)
 
 
 def _made_of_each(element: ast.expr) -> ast.expr | None:

@@ -27,7 +27,8 @@ for x, y in loader:
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
 where a tensor is needed later (`torch.stack(losses)`), where something is divided by it, or it takes part in a power
 (Python's numbers raise there what tensors do not), or where the container leaves the code in view. Of what a pass puts
-together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a function is given is
+together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a call returns that gives
+None, or a number, for some batches has a name, and is detached if it is a tensor. What a function is given is
 detached where others in its place give numbers: `func(out.detach(), y)`. A record whose loss the caller differentiates
 lets go of its graph behind that, if nobody else has it. A forward hook that a function gives a layer each time that it
 is called, or that an object gives it when a function makes that, is removed when the layer has run; unsafe, as what the
@@ -238,8 +239,8 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
             yield from (candidate for candidate in everywhere if not candidate.last_resort)
         yield from (candidate for candidate in found if not candidate.last_resort)
         yield from (replace(candidate, last_resort=True) for candidate in _handed_over(stored))
-        yield from (candidate for candidate in found if candidate.last_resort)
         yield from given_without_graph(program, stored.element, stored.tensor)
+        yield from (candidate for candidate in found if candidate.last_resort)
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         if isinstance(stored.value, Sequence) and stored.value.items:
             yield from joining(stored.element, stored.value.items[-1])
