@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from autodetach.candidates.new_leaves import as_leaf, of_last_rebinds
 from autodetach.candidates.wanted_updates import doubt_of_cut
@@ -50,7 +51,9 @@ def of_updates(program: Program, statements: list[ast.stmt], doubt: str | None) 
         doubt = doubt or (KEPT if kept else OTHERWISE)
     guard = next((at for at in program.enclosing(first) if isinstance(at, ast.With) and are_off([at], UNDER)), None)
     if guard is not None:
-        extra = (InsertStatement(guard, "\n".join(f"{n}.grad = None" for n in forget)),) if forget else ()
+        is_inside = any(isinstance(at, LOOPS) for at in takewhile(lambda at: at is not guard, program.enclosing(first)))
+        behind = assigns[-1] if is_inside else guard  # each of many is forgotten
+        extra = (InsertStatement(behind, "\n".join(f"{n}.grad = None" for n in forget)),) if forget else ()
         yield Candidate(f"update {shown} in place", (UpdateInPlace(assigns, wrap=False), *extra), doubt)
     elif program.imports_torch(first):
         yield Candidate(
