@@ -198,6 +198,7 @@ ORDER = (
     "candidates.*",
     "candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.computed_behind candidates.nested_layers candidates.new_tensors candidates.bound_results",
+    "candidates.entries_in_place",
     "candidates.mentioned",
     "candidates.alike_objects candidates.built_with_locals candidates.returned_itself",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",

@@ -48,10 +48,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.entries_in_place import of_entries
 from autodetach.candidates.in_place_updates import names_of, of_updates
 from autodetach.candidates.new_leaves import as_leaf, of_own_updates
 from autodetach.finding import Severity, StoryStep
@@ -62,7 +63,15 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.untrained_starts import untrains_starts
 from autodetach.machine.updates_on_tape import updates_on_tape
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.own_gradient import OwnUpdate, computed_with_none, gradients_of, own_updates, reads_of_none
+from autodetach.view.own_gradient import (
+    EntryUpdate,
+    OwnUpdate,
+    computed_with_none,
+    entry_updates,
+    gradients_of,
+    own_updates,
+    reads_of_none,
+)
 from autodetach.view.program import Program, is_update, line, observed_of, text
 
 if TYPE_CHECKING:
@@ -82,6 +91,10 @@ def find(program: Program) -> Iterator[Suspect]:
         if program.statement(updates[0].made) not in seen:
             seen.add(program.statement(updates[0].made))
             yield _own(program, updates)
+    for entries in _entries(program):
+        if entries[0].statement not in seen:
+            seen.update(one.statement for one in entries)
+            yield _of_entries(program, entries)
     for statement, growth in tensors.growing.items():
         if statement not in seen:
             group = tensors.group(program, statement)
@@ -232,6 +245,19 @@ def _own(program: Program, updates: list[OwnUpdate]) -> Suspect:
         lasts=_still_none(program, reader),
         untrains=_untrains(one.made for one in updates),
     )
+
+
+def _entries(program: Program) -> Iterator[list[EntryUpdate]]:
+    """The updates of entries, by their loops."""
+    loops: dict[ast.For, dict[ast.Assign, EntryUpdate]] = {}
+    for one in entry_updates(program):
+        loops.setdefault(one.loop, {}).setdefault(one.statement, one)
+    yield from (list(updates.values()) for updates in loops.values())
+
+
+def _of_entries(program: Program, updates: list[EntryUpdate]) -> Suspect:
+    usual = _suspect(program, [one.statement for one in updates], updates[0].reader)
+    return replace(usual, candidates=lambda: of_entries(program, updates))
 
 
 def _change(statement: ast.stmt) -> ast.AST:

@@ -19,6 +19,14 @@ class OwnUpdate(NamedTuple):
     reader: ast.Attribute
 
 
+class EntryUpdate(NamedTuple):
+    """`params[key] = p - lr * p.grad` in a loop over the entries, and the `p.grad` that is None in the next pass."""
+
+    statement: ast.Assign
+    loop: ast.For
+    reader: ast.Attribute
+
+
 def reads_of_none(program: Program) -> Iterator[tuple[NonLeafGrad, ast.Attribute]]:
     """Reads of `.grad` that gave None, on tensors that an operation of the program made."""
     for run in program.runs:
@@ -82,6 +90,37 @@ def _is_plain_container(program: Program, container: ast.expr) -> bool:
         or (isinstance(value, ast.Call) and spelled(value.func) in ("list", "dict"))
         for value in bound
     )
+
+
+def entry_updates(program: Program) -> Iterator[EntryUpdate]:
+    """The updates of entries by the name that a loop over their container has for them, where nothing is recorded."""
+    for fact, reader in reads_of_none(program):
+        if fact.tensor.node is None and _is_computed_with(program, reader):
+            loops = (at for at in program.enclosing(reader) if isinstance(at, ast.For))
+            loop = next((at for at in loops if spelled(reader.value) in map(spelled, parts_of(at.target))), None)
+            if loop is not None:
+                yield from (EntryUpdate(s, loop, reader) for s in _entries_set(program, loop, spelled(reader.value)))
+
+
+def _entries_set(program: Program, loop: ast.For, name: str) -> Iterator[ast.Assign]:
+    """`params[key] = p - ...` in `for key, p in params.items()`, or in `for key, p in enumerate(params)`."""
+    over, names = loop.iter, [spelled(part) for part in parts_of(loop.target)]
+    if not isinstance(over, ast.Call) or len(names) != 2 or names[1] != name:
+        return
+    if isinstance(over.func, ast.Attribute) and over.func.attr == "items":
+        container = over.func.value
+    elif spelled(over.func) == "enumerate" and len(over.args) == 1 and not over.keywords:
+        container = over.args[0]
+    else:
+        return
+    for node in walk(loop):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+            entry, value = node.targets[0], node.value
+            is_same = spelled(entry.value) == spelled(container) and spelled(entry.slice) == names[0]
+            if not (is_same and isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub))):
+                continue
+            if spelled(value.left) == name and _is_plain_container(program, container):
+                yield node
 
 
 def _is_computed_with(program: Program, reader: ast.Attribute) -> bool:
