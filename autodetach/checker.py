@@ -335,6 +335,8 @@ class _Session:
                 search.prove_together(group[0] for group in groups.values())
         found = [self._finding(group if repairs else group[:1], search) for group in groups.values()]
         findings = _without_repetition(found)
+        if search is not None:
+            search.dissolve()
         if search is not None and search.given_up:
             text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))

@@ -17,6 +17,7 @@ from autodetach.projects.project import Files
 from autodetach.proving.blank_lines import without_surplus
 from autodetach.proving.further import is_hidden
 from autodetach.proving.trial import Trial
+from autodetach.proving.turned_on import TurnedOn
 from autodetach.proving.undefined import undefined_names
 from autodetach.source import Edit
 from autodetach.suspect import EARLIER, Candidate
@@ -96,6 +97,11 @@ class Repairs:
         self._undefined: dict[str, frozenset[str]] = {}
         self._shown_by: list[set[tuple[object, ...]]] = []
         self._proven_together: dict[Suspect, Proven] = {}
+        self._turned_on = TurnedOn(files, analysis, self._edits)
+
+    def dissolve(self) -> None:
+        """Clear away what was run: nothing may be asked any more."""
+        self._turned_on.dissolve()
 
     def prove_together(self, suspects: Iterable[Suspect]) -> None:
         """Try at once the first repairs that change nothing of what is differentiated.
@@ -123,7 +129,8 @@ class Repairs:
             first = next(suspect.candidates(), None) if suspect.node not in resting else None
             if first is None:
                 continue
-            if suspect.is_spelling or (first.changes_nothing and not self._is_left_out(suspect)):
+            is_alone = self._is_left_out(suspect) or self._turned_on.concerns(suspect, first)
+            if suspect.is_spelling or (first.changes_nothing and not is_alone):
                 found[suspect] = first
         return found
 
@@ -253,7 +260,16 @@ class Repairs:
             return replace(proven, why_unsafe=BROKEN_OFF)
         if proven.why_unsafe is None and not suspect.is_spelling and self._is_left_out(suspect):
             return replace(proven, why_unsafe=LEFT_OUT)
+        if proven.why_unsafe is None:
+            return replace(proven, why_unsafe=self._doubt_of_settings(suspect, candidate, home))
         return proven
+
+    def _doubt_of_settings(self, suspect: Suspect, candidate: Candidate, home: int) -> str | None:
+        spent = self._turned_on.cost
+        doubt = self._turned_on.doubt(suspect, candidate, home)
+        self._fuel -= self._turned_on.cost - spent
+        self.cost += self._turned_on.cost - spent
+        return doubt
 
     def _is_left_out(self, suspect: Suspect) -> bool:
         """Whether the function where the fault stands differentiates in a branch that no path has taken."""

@@ -32,7 +32,9 @@ given is detached where others in its place give numbers: `func(out.detach(), y)
 by assumption, where a function gathers what nothing has differentiated and then does not use it, where an update is
 made a leaf again (`create_graph=True`), whose graph may be what was meant, or where a function of an imported file
 returns the sum, with a graph that is still whole, or one that makes batches for a `DataLoader` in a program that trains
-nothing, or where others call that function of which no run shows what they do with the sum, unless they only print it.
+nothing, or where others call that function of which no run shows what they do with the sum, unless they only print it,
+or where a setting that is written in the program (`ACC = False`, a parameter's default, an entry of a dict) turns off
+the branch that differentiates the sum.
 A step of a network of an imported file is not cut inside, since others may train through it: the loop that looks at it
 calls it under `no_grad`. So does what averages a list of weights by one call, for which no expression stands alone:
 unsafe.

@@ -33,7 +33,8 @@ What takes something away, as `next(batches)` does, is not moved. Of a table tha
 time, that element is computed there instead. Nothing moves past what gives another meaning to a name that it reads. If
 they are not trained, the value is detached where it is built: safe, unless the program reads their gradient, or a hook
 is told of it. What an object then keeps, and hands out in parts, is computed without graph. What a table keeps that
-later values are computed of, as rewards, is detached where it is written into the table: safe.
+later values are computed of, as rewards, is detached where it is written into the table: safe. Either is unsafe where
+they are trained with another setting than the one that is written in the program (`FINETUNE = False`).
 Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once more inside of
 it: unsafe. Into the closure of an optimizer moves what it differentiates; where the loss is read behind the step, it is
 what `step` returns, and other values are computed once more, under `no_grad`.
