@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
-    from autodetach.proving.repairs import Proven, Repairs
+    from autodetach.proving.proven import Proven
+    from autodetach.proving.repairs import Repairs
     from autodetach.suspect import Suspect
     from autodetach.view.program import Program
 

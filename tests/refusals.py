@@ -15,7 +15,8 @@ from unittest import mock
 
 from autodetach.checker import CheckOptions, check
 from autodetach.proving import repairs
-from autodetach.proving.repairs import Proven, Repairs
+from autodetach.proving.proven import Proven
+from autodetach.proving.repairs import Repairs
 from autodetach.source import Source
 from autodetach.suspect import Candidate, Suspect
 

@@ -236,7 +236,7 @@ ORDER = (
     "proving.proof proving.faults projects.project",
     "proving.drawn proving.gradients_read",
     "proving.trial incremental.again projects.costly proving.written_settings proving.branches_off",
-    "proving.turned_tests",
+    "proving.turned_tests proving.other_classes proving.proven proving.left_out",
     "proving.turned_on",
     "proving.repairs",
     "uses",

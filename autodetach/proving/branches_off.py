@@ -144,7 +144,7 @@ def words_for(trees: Collection[ast.Module], statements: Iterable[ast.stmt], *, 
     """
     words: set[str] = set()
     for statement in statements:
-        words.update(_filled_by(statement))
+        words.update(filled_by(statement))
         if read:
             words.update(word for node in nodes_in(statement) if (word := _word(node)))
     words -= NOBODY
@@ -156,12 +156,12 @@ def words_for(trees: Collection[ast.Module], statements: Iterable[ast.stmt], *, 
         word
         for node in made
         if node.value is not None and any(_is_named(part, words) for part in nodes_in(node.value))
-        for word in _filled_by(node)
+        for word in filled_by(node)
     }
     return words - NOBODY
 
 
-def _filled_by(statement: ast.stmt) -> Iterator[str]:
+def filled_by(statement: ast.stmt) -> Iterator[str]:
     """The names of what a statement binds, or fills by a method."""
     places = list(targets_of(statement))
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):

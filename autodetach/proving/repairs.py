@@ -6,16 +6,16 @@ import ast
 import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autodetach.decoding import SourceError
-from autodetach.finding import Applicability, Fix
 from autodetach.machine.children import targets_of
-from autodetach.machine.surroundings import around_line, calls_that_differentiate, go_one_way
 from autodetach.projects.project import Files
 from autodetach.proving.blank_lines import without_surplus
 from autodetach.proving.further import is_hidden
+from autodetach.proving.left_out import LEFT_OUT, is_left_out
+from autodetach.proving.proven import Edits, Proven
 from autodetach.proving.trial import Trial
 from autodetach.proving.turned_on import TurnedOn
 from autodetach.proving.undefined import undefined_names
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from autodetach.proving.proof import Verdict
     from autodetach.suspect import Suspect
 
-Edits = dict[str, tuple[Edit, ...]]
-"""By file."""
-
 BROKEN_OFF = "what was run of the program ends early, by an error: what is read behind that is not known"
-LEFT_OUT = "the function may differentiate it on paths that were left out, since all are more than the budget allows"
 NO_TENSOR = "it asks what is not in view for a method of tensors"
 KEPT = "AD1"
 """How the codes begin of what is kept too long."""
@@ -44,24 +40,6 @@ FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in units of `machine.running`: as much as finding its faults, and a bit."""
 MAX_UNCOLLECTED = 1_000_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proven:
-    """A repair that has passed; `why_unsafe` is None where it is safe."""
-
-    message: str
-    edits: tuple[tuple[str, tuple[Edit, ...]], ...]
-    why_unsafe: str | None
-    observed: tuple[str, ...] = ()
-    together: bool = False
-
-    def fix_at(self, path: str) -> Fix:
-        """As the fix of a finding in the file `path`."""
-        own = next((new for at, new in self.edits if at == path), ())
-        rest = tuple((at, new) for at, new in self.edits if at != path)
-        kind = Applicability.SAFE if self.why_unsafe is None else Applicability.UNSAFE
-        return Fix(self.message, kind, own, self.why_unsafe, rest, self.observed, self.together)
 
 
 class Repairs:
@@ -129,7 +107,7 @@ class Repairs:
             first = next(suspect.candidates(), None) if suspect.node not in resting else None
             if first is None:
                 continue
-            is_alone = self._is_left_out(suspect) or self._turned_on.concerns(suspect, first)
+            is_alone = is_left_out(self._analysis, suspect.node) or self._turned_on.concerns(suspect, first)
             if suspect.is_spelling or (first.changes_nothing and not is_alone):
                 found[suspect] = first
         return found
@@ -258,7 +236,7 @@ class Repairs:
             return replace(proven, why_unsafe=NO_TENSOR)
         if proven.why_unsafe is None and candidate.prefers and trial.breaks_off(home):
             return replace(proven, why_unsafe=BROKEN_OFF)
-        if proven.why_unsafe is None and not suspect.is_spelling and self._is_left_out(suspect):
+        if proven.why_unsafe is None and not suspect.is_spelling and is_left_out(self._analysis, suspect.node):
             return replace(proven, why_unsafe=LEFT_OUT)
         if proven.why_unsafe is None:
             return replace(proven, why_unsafe=self._doubt_of_settings(suspect, candidate, home))
@@ -270,15 +248,6 @@ class Repairs:
         self._fuel -= self._turned_on.cost - spent
         self.cost += self._turned_on.cost - spent
         return doubt
-
-    def _is_left_out(self, suspect: Suspect) -> bool:
-        """Whether the function where the fault stands differentiates in a branch that no path has taken."""
-        runs = self._analysis.distinct
-        near = around_line(self._analysis.trees, getattr(suspect.node, "lineno", 0))
-        if not go_one_way((run.machine.oracle for run in runs), near):
-            return False
-        executed = {d.call for run in runs for d in run.machine.differentiations}
-        return any(call not in executed for call in calls_that_differentiate(near))
 
     def _were_hidden(self, new: set[tuple[object, ...]], suspect: Suspect, trial: Trial) -> bool:
         """Whether faults only come to light: of the same kind, they stand where the program ends before."""

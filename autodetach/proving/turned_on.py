@@ -25,6 +25,7 @@ from autodetach.proving.branches_off import (
     names_of_training,
     words_for,
 )
+from autodetach.proving.other_classes import Other, others_that_train
 from autodetach.proving.trial import Trial
 from autodetach.proving.turned_tests import Change, changes_for
 from autodetach.proving.written_settings import Written
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 TURNED_ON = "it is trained where a setting is another one than is written in the program: see {}"
 KEPT = "AD1"
+OTHER_CLASS = "{}, which nothing makes here, may train what is kept"
 MAX_TURNED = 3
 """Settings that are turned for one repair."""
 
@@ -57,22 +59,45 @@ class TurnedOn:
         self._branches: list[Branch] | None = None
         self._training: set[str] = set()
         self._found: dict[tuple[ast.AST, ...], list[tuple[Branch, Changes]]] = {}
+        self._others_that_train: dict[tuple[ast.AST, ...], list[Other]] = {}
         self._others: dict[tuple[Changes, int], Analysis | None] = {}
 
     def concerns(self, suspect: Suspect, candidate: Candidate) -> bool:
-        """Whether any setting may turn on what the repair takes the graph from."""
-        return bool(self._switches(suspect, candidate))
+        """Whether any setting, or another class, may train what the repair takes the graph from."""
+        return bool(self._switches(suspect, candidate) or self._other_classes(suspect, candidate))
 
     def doubt(self, suspect: Suspect, candidate: Candidate, home: int) -> str | None:
         """Why a repair that is safe as the program is written may not be so otherwise; path `home` shows the fault."""
         for branch, changes in self._switches(suspect, candidate)[:MAX_TURNED]:
             if self._is_other_with(changes, candidate, home):
                 return TURNED_ON.format(self._files.line_name(branch.tests[-1][0].lineno))
+        for other in self._other_classes(suspect, candidate)[:MAX_TURNED]:
+            changes = tuple(Change(name, other.made.name) for name in other.names)
+            before = self._with(changes, home) if changes else None
+            is_shown = before is not None and not any(run.stopped_by or not run.finished for run in before.runs)
+            if not is_shown or self._is_other_with(changes, candidate, home):
+                return OTHER_CLASS.format(f"`{other.made.name}`")
         return None
 
-    def _switches(self, suspect: Suspect, candidate: Candidate) -> list[tuple[Branch, Changes]]:
+    def _other_classes(self, suspect: Suspect, candidate: Candidate) -> list[Other]:
+        if not suspect.code.startswith(KEPT):
+            return []
+        key = self._places(suspect, candidate)
+        if key not in self._others_that_train:
+            found = others_that_train(self._analysis.trees, self._statements(key))
+            self._others_that_train[key] = list(found)
+        return self._others_that_train[key]
+
+    def _places(self, suspect: Suspect, candidate: Candidate) -> tuple[ast.AST, ...]:
         from autodetach.codemods import target_of
 
+        return (suspect.node, *filter(None, map(target_of, candidate.codemods)))
+
+    def _statements(self, places: tuple[ast.AST, ...]) -> set[ast.stmt]:
+        program = self._program = self._program or Program(self._analysis)
+        return {s for place in places if (s := program.statement(place)) is not None}
+
+    def _switches(self, suspect: Suspect, candidate: Candidate) -> list[tuple[Branch, Changes]]:
         if suspect.is_spelling:
             return []
         if self._branches is None:
@@ -83,15 +108,13 @@ class TurnedOn:
             self._training = names_of_training(trees) if self._branches else set()
         if not self._branches:
             return []
-        key = (suspect.node, *filter(None, map(target_of, candidate.codemods)))
+        key = self._places(suspect, candidate)
         if key not in self._found:
             self._found[key] = list(self._looked_for(key, read=not suspect.code.startswith(KEPT)))
         return self._found[key]
 
     def _looked_for(self, places: tuple[ast.AST, ...], *, read: bool) -> Iterator[tuple[Branch, Changes]]:
-        program = self._program = self._program or Program(self._analysis)
-        statements = {s for place in places if (s := program.statement(place)) is not None}
-        words = words_for(self._analysis.trees, statements, read=read)
+        words = words_for(self._analysis.trees, self._statements(places), read=read)
         told: set[Changes] = set()
         for branch in self._branches or ():
             if not may_train(branch, words, self._training):

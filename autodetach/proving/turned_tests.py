@@ -23,9 +23,9 @@ DEEP = 4
 
 
 class Change(NamedTuple):
-    """A constant of the program, and what is written in its place."""
+    """A constant of the program, or a name, and what is written in its place."""
 
-    constant: ast.Constant
+    constant: ast.expr
     text: str
 
 

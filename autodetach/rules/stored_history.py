@@ -41,8 +41,9 @@ function that others may train through; where a copy of a list or a dict is stor
 cache whose key changes in every pass keeps its current entry only; where other functions of a file read the list, which
 nothing calls: if one empties it, that is called behind the step; and where what is stored has a tag, and a loop that
 tests tags has a branch that no path has led to. Unsafe, too, where a setting that is written in the program, such as
-`AUX = 0`, a parameter's default or an entry of a dict, turns off what differentiates it, where a function returns what
-it gathers and others, which no run has shown, call it, or only a file that trains nothing does under
+`AUX = 0`, a parameter's default or an entry of a dict, turns off what differentiates it, or a class that nothing makes
+does, which is derived from the one that keeps it, where a function returns what it gathers and others, which no run has
+shown, call it, or only a file that trains nothing does under
 `if __name__ == "__main__"`, where a loss is given the mere values as one of its terms, and nothing else trains what
 they were made of, and where a record that a step returns behind its backward is made of the values, or lets go of its
 graph while others may have it.

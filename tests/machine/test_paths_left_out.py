@@ -13,7 +13,7 @@ from autodetach.machine.exploring import variants
 from autodetach.machine.oracle import Policy
 from autodetach.machine.run import Run
 from autodetach.machine.waiting import Waiting
-from autodetach.proving.repairs import LEFT_OUT
+from autodetach.proving.left_out import LEFT_OUT
 from autodetach.source import Source
 
 SETTINGS = "\n".join(f"if options.size_{n} == 4:\n    model = nn.Linear(4, 4)" for n in range(30))
