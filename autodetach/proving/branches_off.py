@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from autodetach.kept import kept
 from autodetach.machine.children import nodes_in, statements_in, targets_of, walk
 from autodetach.machine.spelling import is_none, last_word
 from autodetach.machine.words import DIFFERENTIATIONS
@@ -47,8 +48,8 @@ def branches_off(trees: Iterable[ast.Module], executed: Collection[ast.AST]) -> 
 
 def _inside(tests: tuple[Test, ...], block: Sequence[ast.stmt], depth: int = DEEP) -> Iterator[Branch]:
     """A block, behind those that more tests lead to in it."""
-    for number, statement in enumerate(block if depth else ()):
-        for more, branch in _ways_of(statement, block[number + 1 :]):
+    for statement in block if depth else ():
+        for more, branch in _ways_of(statement, ()):
             yield from _inside((*tests, *more), branch, depth - 1)
     yield Branch(tests, tuple(block))
 
@@ -114,13 +115,13 @@ def chosen_by_key(trees: Iterable[ast.Module]) -> Iterator[Branch]:
 
 def may_train(branch: Branch, words: Collection[str], training: Collection[str]) -> bool:
     """Whether a branch reads what has such a name, and differentiates something, or hands on what it makes of it."""
-    nodes = [node for part in branch.parts for node in nodes_in(part)]
-    if not any(_is_named(node, words) for node in nodes):
+    if all(_words_in(part).isdisjoint(words) for part in branch.parts):
         return False
+    nodes = [node for part in branch.parts for node in nodes_in(part)]
     if branch.hands_on or any(isinstance(node, ast.Call) and last_word(node.func) in training for node in nodes):
         return True
     handed = (node.value for node in nodes if isinstance(node, PASSING_ON) and node.value is not None)
-    return any(_is_named(part, words) for value in handed for part in nodes_in(value))
+    return any(not _words_in(value).isdisjoint(words) for value in handed)
 
 
 def names_of_training(trees: Iterable[ast.Module]) -> set[str]:
@@ -137,28 +138,34 @@ def names_of_training(trees: Iterable[ast.Module]) -> set[str]:
     return set(names)
 
 
-def words_for(trees: Collection[ast.Module], statements: Iterable[ast.stmt], *, read: bool) -> set[str]:
-    """The names of what some statements bind or fill, of functions that name these, and of what is made of them.
+class Words:
+    """Which functions of a program name something, and what is made of what."""
 
-    With `read`, of what the statements read, too.
-    """
-    words: set[str] = set()
-    for statement in statements:
-        words.update(filled_by(statement))
-        if read:
-            words.update(word for node in nodes_in(statement) if (word := _word(node)))
-    words -= NOBODY
-    every = [node for tree in trees for node in walk(tree)]
-    functions = [node for node in every if isinstance(node, FUNCTIONS) and not node.name.startswith("__")]
-    words |= {f.name for f in functions if any(_is_named(node, words) for node in walk(f))}
-    made = [node for node in every if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None]
-    words |= {
-        word
-        for node in made
-        if node.value is not None and any(_is_named(part, words) for part in nodes_in(node.value))
-        for word in filled_by(node)
-    }
-    return words - NOBODY
+    def __init__(self, trees: Iterable[ast.Module]) -> None:
+        every = [node for tree in trees for node in walk(tree)]
+        functions = [node for node in every if isinstance(node, FUNCTIONS) and not node.name.startswith("__")]
+        self._functions = [(node.name, _words_in(node)) for node in functions]
+        made = [node for node in every if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None]
+        self._made = [(_words_in(node.value), set(filled_by(node))) for node in made if node.value is not None]
+
+    def of(self, statements: Iterable[ast.stmt], *, read: bool) -> set[str]:
+        """The names of what some statements bind or fill, of functions that name these, and of what is made of them.
+
+        With `read`, of what the statements read, too.
+        """
+        words: set[str] = set()
+        for statement in statements:
+            words.update(filled_by(statement))
+            if read:
+                words |= _words_in(statement)
+        words -= NOBODY
+        words |= {name for name, inside in self._functions if not inside.isdisjoint(words)}
+        return words.union(*(names for inside, names in self._made if not inside.isdisjoint(words))) - NOBODY
+
+
+@kept
+def _words_in(node: ast.AST) -> frozenset[str]:
+    return frozenset(map(_word, nodes_in(node))) - {""}
 
 
 def filled_by(statement: ast.stmt) -> Iterator[str]:
@@ -174,10 +181,6 @@ def filled_by(statement: ast.stmt) -> Iterator[str]:
             places.append(place.value)
         elif word := _word(place):
             yield word
-
-
-def _is_named(node: ast.AST, words: Collection[str]) -> bool:
-    return _word(node) in words
 
 
 def _word(node: ast.AST) -> str:

@@ -29,7 +29,7 @@ def others_that_train(trees: Iterable[ast.Module], statements: Collection[ast.st
     """The relatives of a class that nothing makes, and that differentiate where they read what some statements keep."""
     for tree in trees:
         classes = [node for node in walk(tree) if isinstance(node, ast.ClassDef)]
-        homes = [one for one in classes if any(node in statements for node in walk(one))]
+        homes = [one for one in classes if any(_stands_in(statement, one) for statement in statements)]
         if not homes:
             continue
         kept = {word for statement in statements for word in filled_by(statement)}
@@ -42,6 +42,11 @@ def others_that_train(trees: Iterable[ast.Module], statements: Collection[ast.st
                 continue
             names = (f for f in calls if isinstance(f, ast.Name) and home in ancestors.get(f.id, ()))
             yield Other(one, tuple(names))
+
+
+def _stands_in(statement: ast.stmt, one: ast.ClassDef) -> bool:
+    """Whether a statement stands in a class: lines of all files are told apart, see `projects.project`."""
+    return one.lineno <= statement.lineno <= (one.end_lineno or one.lineno)
 
 
 def _ancestors(one: ast.ClassDef, classes: list[ast.ClassDef]) -> set[str]:

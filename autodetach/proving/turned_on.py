@@ -18,12 +18,12 @@ from autodetach.machine.run import Analysis, dissolve
 from autodetach.projects.project import Edited, Files
 from autodetach.proving.branches_off import (
     Branch,
+    Words,
     branches_off,
     choices_off,
     chosen_by_key,
     may_train,
     names_of_training,
-    words_for,
 )
 from autodetach.proving.other_classes import Other, others_that_train
 from autodetach.proving.trial import Trial
@@ -57,6 +57,7 @@ class TurnedOn:
         self._written: Written | None = None
         self._program: Program | None = None
         self._branches: list[Branch] | None = None
+        self._words: Words | None = None
         self._training: set[str] = set()
         self._found: dict[tuple[ast.AST, ...], list[tuple[Branch, Changes]]] = {}
         self._others_that_train: dict[tuple[ast.AST, ...], list[Other]] = {}
@@ -114,7 +115,8 @@ class TurnedOn:
         return self._found[key]
 
     def _looked_for(self, places: tuple[ast.AST, ...], *, read: bool) -> Iterator[tuple[Branch, Changes]]:
-        words = words_for(self._analysis.trees, self._statements(places), read=read)
+        self._words = self._words or Words(self._analysis.trees)
+        words = self._words.of(self._statements(places), read=read)
         told: set[Changes] = set()
         for branch in self._branches or ():
             if not may_train(branch, words, self._training):

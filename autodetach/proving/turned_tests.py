@@ -49,6 +49,8 @@ def changes_for(written: Written, test: ast.expr, truth: bool, depth: int = DEEP
 def _for_comparison(written: Written, test: ast.Compare, truth: bool) -> tuple[Change, ...]:
     left, right, sign = test.left, test.comparators[0], type(test.ops[0])
     wanted = sign if truth else OPPOSITE[sign]
+    if wanted is ast.In and isinstance(left, ast.Constant):
+        return _with_another(written, left, right)
     if isinstance(left, ast.Constant):
         if wanted not in MIRRORED:
             return ()
@@ -61,6 +63,17 @@ def _for_comparison(written: Written, test: ast.Compare, truth: bool) -> tuple[C
     if not found:
         return ()
     return _written_otherwise(written, left, lambda value: _compared(value, wanted, found))
+
+
+def _with_another(written: Written, one: ast.Constant, place: ast.expr) -> tuple[Change, ...]:
+    """`"aux" in TERMS`: a list that is written in the program gets another element."""
+    values = written.values(place)
+    if len(values) != 1 or not isinstance(values[0], (ast.List, ast.Tuple, ast.Set)):
+        return ()
+    elements = values[0].elts
+    if any(not isinstance(e, ast.Constant) or e.value == one.value for e in elements):
+        return ()
+    return (Change(values[0], f"[*{{}}, {one.value!r}]"),)
 
 
 def _written_otherwise(written: Written, place: ast.expr, other: Callable[[Constant], Constant]) -> tuple[Change, ...]:

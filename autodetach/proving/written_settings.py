@@ -33,17 +33,24 @@ class Written:
         for tree in trees:
             self._look_through(tree)
 
-    def constants(self, expression: ast.expr, depth: int = DEEP) -> list[ast.Constant]:
+    def constants(self, expression: ast.expr) -> list[ast.Constant]:
         """The constants that an expression stands for; none where it may be anything else."""
+        found = self._constants(expression, ())
+        return [] if found is None else list(dict.fromkeys(found))
+
+    def _constants(self, expression: ast.expr | None, on_the_way: tuple[str, ...]) -> list[ast.Constant] | None:
+        """The same, None where it may be anything else; `self.acc = cfg.acc` is nothing new on the way to `acc`."""
         if isinstance(expression, ast.Constant):
-            return [expression] if isinstance(expression.value, PLAIN) else []
-        found: list[ast.Constant] = []
-        for value in self.values(expression) if depth else ():
-            constants = self.constants(value, depth - 1) if value is not None else []
-            if not constants:
-                return []
-            found += constants
-        return list(dict.fromkeys(found))
+            return [expression] if isinstance(expression.value, PLAIN) else None
+        if expression is None or len(on_the_way) > DEEP:
+            return None
+        key = _part(expression)
+        if key and key in on_the_way:
+            return []
+        values = self.values(expression)
+        each = [self._constants(value, (*on_the_way, key)) for value in values]
+        known = [constants for constants in each if constants is not None]
+        return [one for constants in known for one in constants] if values and len(known) == len(each) else None
 
     def values(self, expression: ast.expr) -> list[ast.expr | None]:
         """What the name, the attribute or the key that an expression reads is bound to; None for what is not written.
@@ -54,7 +61,10 @@ class Written:
             return self._of_name(expression)
         if isinstance(expression, ast.Call) and last_word(expression.func) in OF_NUMBERS and len(expression.args) == 1:
             return [expression.args[0]]
-        return self._parts.get(_part(expression), [])
+        key = _part(expression)
+        if key not in self._parts and isinstance(expression, ast.Attribute):
+            return self._of_file(key)
+        return self._parts.get(key, [])
 
     def _of_name(self, name: ast.Name) -> list[ast.expr | None]:
         for scope in reversed(self._scopes.get(name, ())):
@@ -65,7 +75,11 @@ class Written:
                 return [] if bound else list(self._given(scope, name.id))
             if bound:
                 return bound if len(bound) == 1 else []
-        bound = self._names.get((None, name.id), [])
+        return self._of_file(name.id)
+
+    def _of_file(self, name: str) -> list[ast.expr | None]:
+        """What a global name is bound to, in whichever file: most are told apart by what they are called."""
+        bound = self._names.get((None, name), [])
         return bound if len(bound) == 1 else []
 
     def _given(self, function: ast.AST, name: str) -> Iterator[ast.expr | None]:

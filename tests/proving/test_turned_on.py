@@ -108,6 +108,12 @@ OTHERWISE = {
     "an entry": summed('settings["whole"]', setting='settings = {"whole": False}'),
     "an entry that may be missing": summed('settings.get("whole", False)', setting='settings = {"rate": 1}'),
     "a field": summed("Settings.whole", setting="class Settings:\n    whole: bool = False"),
+    "a field that is handed on": summed(
+        "run.whole",
+        setting="class Run:\n    def __init__(self, settings):\n        self.whole = settings.get(\"whole\", False)\n"
+        "\n\nrun = Run({})",
+    ),
+    "one of some words": summed('"whole" in ENDS', setting='ENDS = ["shown"]'),
     "nothing": summed("whole is not None", setting="whole = None"),
     "a test by name": summed("WHOLE", setting="EVERY = 1\nWHOLE = EVERY > 1"),
     "two tests": summed("WHOLE and EVERY > 1", setting="WHOLE, EVERY = False, 1"),
