@@ -285,8 +285,8 @@ def _candidates(
             yield from usual
             yield from handed
         yield from kept_before(program, growth)
-        yield from (candidate for candidate in found if candidate.last_resort)
         yield from given_without_graph(program, *elements[0]) if len(elements) == 1 else ()
+        yield from (candidate for candidate in found if candidate.last_resort)
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
         # What is written into a part of a buffer may itself rest on earlier passes, as outputs of a recurrent net do.
         yield from element_candidates(program, [(statement.value, None)], number=False, what="write")
