@@ -54,8 +54,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     if name.startswith("AdaptiveAvgPool"):
         size = {"output_size": constant(this.attrs.get("output_size"))}
         spec = spec._replace(saved=of_arguments(f"adaptive_avg_pool{name[-2]}d", (), size).saved)
-    drops = constant(this.attrs.get("p" if "Dropout" in name else "dropout"))
-    if spec.random and drops != 0 and this.attrs.get("training", True) is not False:
+    if spec.random and this.attrs.get("training", True) is not False:
         m.note_random(site)
     if this.attrs.get("training", True) is not False and _keeps_state(this, name):
         m.note_state(site)
