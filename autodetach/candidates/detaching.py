@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
@@ -18,12 +19,14 @@ from autodetach.machine.told_of_values import is_scalar
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
-from autodetach.view.free_names import free_name
+from autodetach.view.free_names import names_in
 from autodetach.view.none_by_default import may_be_none
 from autodetach.view.program import Program
 
 MAX_NAMED = 4
 """Values of a dict that a repair writes out by their names."""
+NAMES = ("value", "result", "made")
+"""Of which the first that is free names what a call returns that may be no tensor."""
 SHARED = "other programs may hand other values to this file"
 
 
@@ -253,5 +256,22 @@ def _guarded(program: Program, expression: ast.expr) -> str | None:
         return None
     if any(isinstance(at, ast.comprehension) for at in program.enclosing(expression)):
         return None  # Python lets nothing be bound in what a comprehension runs through
-    name = free_name(program.file_of(expression), "value", "result", "made")
+    name = _name_of_guards(program.file_of(expression))
     return None if name is None else f"({name}.detach() if torch.is_tensor({name} := {{}}) else {name})"
+
+
+def _name_of_guards(tree: ast.AST) -> str | None:
+    """A name that nothing in a file has but other guards like these, each of which binds it before it reads it."""
+    taken = Counter(names_in(tree))
+    for node in walk(tree):
+        if isinstance(node, ast.IfExp) and (name := _named_by_guard(node)) is not None:
+            taken[name] -= 3
+    return next((name for name in NAMES if taken[name] <= 0), None)
+
+
+def _named_by_guard(node: ast.IfExp) -> str | None:
+    """`value` of `value.detach() if torch.is_tensor(value := step(b)) else value`."""
+    asked = node.test.args[0] if isinstance(node.test, ast.Call) and node.test.args else None
+    if not isinstance(asked, ast.NamedExpr) or spelled(node.body) != f"{asked.target.id}.detach()":
+        return None
+    return asked.target.id if spelled(node.orelse) == asked.target.id else None

@@ -133,8 +133,13 @@ class Displays(Decisions):
 
 
 def _is_read_from(target: ast.expr, read: ast.expr) -> bool:
-    """Whether what is read is what `target` has held: a name, `log["loss"]`, or `log.get("loss", ())`."""
+    """Whether what is read is what `target` has held: a name, `log["loss"]`, or `log.get("loss", ())`.
+
+    The keys are written out: by one that changes from pass to pass, another list is read than the one before.
+    """
     if not isinstance(read, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+        return False
+    if not all(isinstance(n.slice, ast.Constant) for n in ast.walk(target) if isinstance(n, ast.Subscript)):
         return False
     if isinstance(read, ast.Call):
         asked = read.func

@@ -38,6 +38,10 @@ NAMING = (ast.Name, ast.Attribute, ast.Subscript)
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in units of `machine.running`: as much as finding its faults, and a bit."""
+FUEL_FOR_SETTINGS = 10_000
+"""What may be spent besides on other settings of the program; behind that, repairs are as the program is written."""
+MOST_ASKED_OTHERWISE = 8
+"""So many repairs that other settings concern are proven one by one; more are proven together, as they are written."""
 MAX_UNCOLLECTED = 1_000_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
 
@@ -71,6 +75,7 @@ class Repairs:
         self._alternatives = alternatives
         # Where the program itself is cut short, no edited one can be shown to be as good.
         self._fuel = FUEL_FOR_REPAIRS if analysis.complete else 0
+        self._asked_otherwise = 0
         self._trees: dict[str, Tree] = {}
         self._undefined: dict[str, frozenset[str]] = {}
         self._shown_by: list[set[tuple[object, ...]]] = []
@@ -107,7 +112,7 @@ class Repairs:
             first = next(suspect.candidates(), None) if suspect.node not in resting else None
             if first is None:
                 continue
-            is_alone = is_left_out(self._analysis, suspect.node) or self._turned_on.concerns(suspect, first)
+            is_alone = is_left_out(self._analysis, suspect.node) or self._is_asked_otherwise(suspect, first)
             if suspect.is_spelling or (first.changes_nothing and not is_alone):
                 found[suspect] = first
         return found
@@ -242,10 +247,17 @@ class Repairs:
             return replace(proven, why_unsafe=self._doubt_of_settings(suspect, candidate, home))
         return proven
 
+    def _is_asked_otherwise(self, suspect: Suspect, candidate: Candidate) -> bool:
+        if self._asked_otherwise >= MOST_ASKED_OTHERWISE or not self._turned_on.concerns(suspect, candidate):
+            return False
+        self._asked_otherwise += 1
+        return True
+
     def _doubt_of_settings(self, suspect: Suspect, candidate: Candidate, home: int) -> str | None:
         spent = self._turned_on.cost
+        if spent > FUEL_FOR_SETTINGS:
+            return None
         doubt = self._turned_on.doubt(suspect, candidate, home)
-        self._fuel -= self._turned_on.cost - spent
         self.cost += self._turned_on.cost - spent
         return doubt
 

@@ -15,6 +15,8 @@ from autodetach.node_types import CALLABLES, FUNCTIONS
 
 DEEP = 4
 """Names that lead to one another."""
+MOST = 200
+"""So many expressions are looked at for the constants of one: functions of one name have many callers."""
 PLAIN = (bool, int, float, str, type(None))
 OF_NUMBERS = frozenset({"bool", "int", "float"})
 Scope = tuple[ast.AST, ...]
@@ -30,27 +32,36 @@ class Written:
         self._parts: dict[str, list[ast.expr | None]] = {}
         self._calls: dict[str, list[ast.Call]] = {}
         self._functions: dict[ast.AST, str] = {}
+        self._known: dict[ast.expr, list[ast.Constant]] = {}
+        self._left = 0
         for tree in trees:
             self._look_through(tree)
 
     def constants(self, expression: ast.expr) -> list[ast.Constant]:
         """The constants that an expression stands for; none where it may be anything else."""
-        found = self._constants(expression, ())
-        return [] if found is None else list(dict.fromkeys(found))
+        if expression not in self._known:
+            self._left = MOST
+            self._known[expression] = list(dict.fromkeys(self._constants(expression, ()) or ()))
+        return self._known[expression]
 
     def _constants(self, expression: ast.expr | None, on_the_way: tuple[str, ...]) -> list[ast.Constant] | None:
         """The same, None where it may be anything else; `self.acc = cfg.acc` is nothing new on the way to `acc`."""
         if isinstance(expression, ast.Constant):
             return [expression] if isinstance(expression.value, PLAIN) else None
-        if expression is None or len(on_the_way) > DEEP:
+        self._left -= 1
+        if expression is None or len(on_the_way) > DEEP or self._left < 0:
             return None
         key = _part(expression)
         if key and key in on_the_way:
             return []
+        found: list[ast.Constant] = []
         values = self.values(expression)
-        each = [self._constants(value, (*on_the_way, key)) for value in values]
-        known = [constants for constants in each if constants is not None]
-        return [one for constants in known for one in constants] if values and len(known) == len(each) else None
+        for value in values:
+            known = self._constants(value, (*on_the_way, key))
+            if known is None:
+                return None
+            found += known
+        return found if values else None
 
     def values(self, expression: ast.expr) -> list[ast.expr | None]:
         """What the name, the attribute or the key that an expression reads is bound to; None for what is not written.
@@ -139,7 +150,8 @@ class Written:
                     self._parts.setdefault(keyword.arg, []).append(keyword.value)
         key = _part(node)
         if key:
-            self._parts.setdefault(key, []).extend(node.args[-1:] if isinstance(node.args[-1], ast.Constant) else ())
+            default = node.args[1 if word == "get" else 2 :]
+            self._parts.setdefault(key, []).extend(one for one in default if isinstance(one, ast.Constant))
 
     def _bind_all(self, target: ast.expr, value: ast.expr | None, scope: Scope) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
