@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
 from autodetach.candidates.by_parts import has_parts
+from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.held import graph_in
@@ -260,6 +261,7 @@ def _guarded(program: Program, expression: ast.expr) -> str | None:
     return None if name is None else f"({name}.detach() if torch.is_tensor({name} := {{}}) else {name})"
 
 
+@kept
 def _name_of_guards(tree: ast.AST) -> str | None:
     """A name that nothing in a file has but other guards like these, each of which binds it before it reads it."""
     taken = Counter(names_in(tree))

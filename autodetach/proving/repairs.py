@@ -40,7 +40,7 @@ FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in units of `machine.running`: as much as finding its faults, and a bit."""
 FUEL_FOR_SETTINGS = 10_000
 """What may be spent besides on other settings of the program; behind that, repairs are as the program is written."""
-MOST_ASKED_OTHERWISE = 8
+MOST_ASKED_OTHERWISE = 4
 """So many repairs that other settings concern are proven one by one; more are proven together, as they are written."""
 MAX_UNCOLLECTED = 1_000_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
@@ -85,6 +85,7 @@ class Repairs:
     def dissolve(self) -> None:
         """Clear away what was run: nothing may be asked any more."""
         self._turned_on.dissolve()
+        del self._turned_on  # which has a method of this
 
     def prove_together(self, suspects: Iterable[Suspect]) -> None:
         """Try at once the first repairs that change nothing of what is differentiated.
