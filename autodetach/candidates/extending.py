@@ -13,9 +13,10 @@ from autodetach.machine.values import Sequence, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, listed, text
 
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+MAKING = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 TAKING = frozenset({"list", "tuple", "dict", "iter", "reversed", "sorted"})
 DETACHED = "[t.detach() for t in {}]"
+DETACHED_DICT = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
 
 
 def extending(program: Program, stored: Stored, *, number: bool) -> Iterator[Candidate]:
@@ -50,7 +51,7 @@ def extending(program: Program, stored: Stored, *, number: bool) -> Iterator[Can
 def _made_of_each(element: ast.expr) -> ast.expr | None:
     """`fit(x)` of `[fit(x) for x in data]`."""
     taken = _taken(element)
-    return taken.elt if isinstance(taken, COMPREHENSIONS) else None
+    return taken.elt if isinstance(taken, MAKING) else None
 
 
 def _taken(element: ast.expr) -> ast.expr:
@@ -86,8 +87,8 @@ def merging(program: Program, stored: Stored) -> Iterator[Candidate]:
         return
     yield from joining(element, Sequence("tuple", [None, stored.value], 0))
     if isinstance(element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) and program.imports_torch(element):
-        new = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
-        yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),))
+        copied = ReplaceExpression(element, DETACHED_DICT)
+        yield Candidate(f"store a detached copy of `{text(element)}`", (copied,))
 
 
 def _is_merged(program: Program, element: ast.expr) -> bool:

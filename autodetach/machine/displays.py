@@ -15,8 +15,9 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.unknown_keys import is_known
 from autodetach.machine.values import Mapping, Sequence, Slice, Value
+from autodetach.node_types import YIELDS
 
-DOING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+DOING = (ast.Call, ast.NamedExpr, ast.Await, *YIELDS)
 
 
 class Displays(Decisions):

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from autodetach.machine.children import walk
+from autodetach.machine.names_that_train import classes_in
 from autodetach.machine.spelling import last_word
 from autodetach.machine.words import DIFFERENTIATIONS
 from autodetach.node_types import FUNCTIONS
@@ -28,7 +29,7 @@ class Other(NamedTuple):
 def others_that_train(trees: Iterable[ast.Module], statements: Collection[ast.stmt]) -> Iterator[Other]:
     """The relatives of a class that nothing makes, and that differentiate where they read what some statements keep."""
     for tree in trees:
-        classes = [node for node in walk(tree) if isinstance(node, ast.ClassDef)]
+        classes = classes_in(tree)
         homes = [one for one in classes if any(_stands_in(statement, one) for statement in statements)]
         if not homes:
             continue

@@ -17,7 +17,7 @@ from autodetach.proving.further import is_hidden
 from autodetach.proving.left_out import LEFT_OUT, is_left_out
 from autodetach.proving.proven import Edits, Proven
 from autodetach.proving.trial import Trial
-from autodetach.proving.turned_on import TurnedOn
+from autodetach.proving.turned_on import KEPT, TurnedOn
 from autodetach.proving.undefined import undefined_names
 from autodetach.source import Edit
 from autodetach.suspect import EARLIER, Candidate
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 BROKEN_OFF = "what was run of the program ends early, by an error: what is read behind that is not known"
 NO_TENSOR = "it asks what is not in view for a method of tensors"
-KEPT = "AD1"
-"""How the codes begin of what is kept too long."""
 NAMING = (ast.Name, ast.Attribute, ast.Subscript)
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000

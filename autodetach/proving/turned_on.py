@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 TURNED_ON = "it is trained where a setting is another one than is written in the program: see {}"
 KEPT = "AD1"
+"""How the codes begin of what is kept too long."""
 OTHER_CLASS = "{}, which nothing makes here, may train what is kept"
 MAX_TURNED = 3
 """Settings that are turned for one repair."""

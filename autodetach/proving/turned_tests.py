@@ -6,17 +6,15 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
-from autodetach.proving.written_settings import Written
+from autodetach.machine.last_pass import MIRRORED
+from autodetach.proving.written_settings import PLAIN, Written
 
 OPPOSITE = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
-MIRRORED = {
-    ast.Eq: ast.Eq, ast.NotEq: ast.NotEq, ast.Lt: ast.Gt, ast.GtE: ast.LtE, ast.Gt: ast.Lt, ast.LtE: ast.GtE,
-}  # fmt: skip
+ALIKE = (ast.Eq, ast.NotEq)
 Constant = bool | int | float | str | None
-PLAIN = (bool, int, float, str, type(None))
 TESTS = (ast.Compare, ast.BoolOp, ast.UnaryOp)
 DEEP = 4
 """Names of tests that lead to one another."""
@@ -52,9 +50,9 @@ def _for_comparison(written: Written, test: ast.Compare, truth: bool) -> tuple[C
     if wanted is ast.In and isinstance(left, ast.Constant):
         return _with_another(written, left, right)
     if isinstance(left, ast.Constant):
-        if wanted not in MIRRORED:
+        if wanted not in MIRRORED and wanted not in ALIKE:
             return ()
-        left, right, wanted = right, left, MIRRORED[wanted]
+        left, right, wanted = right, left, MIRRORED.get(wanted, wanted)
     if wanted in (ast.In, ast.NotIn) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
         others = [one.value for one in right.elts if isinstance(one, ast.Constant)]
     else:

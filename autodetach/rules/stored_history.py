@@ -80,7 +80,7 @@ from autodetach.candidates.cleared_behind import cleared_behind
 from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.emptied_behind_read import emptied_behind_read
-from autodetach.candidates.extending import extending, joining, merging
+from autodetach.candidates.extending import DETACHED_DICT, extending, joining, merging
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.gathered_parts import gathered_parts
 from autodetach.candidates.given_without_graph import given_without_graph
@@ -292,7 +292,7 @@ def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candid
 
     new = structural("{}", value)
     if _is_mixed(value) and program.imports_torch(element):
-        new = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
+        new = DETACHED_DICT
         if isinstance(value, Sequence):
             each = "v.detach() if torch.is_tensor(v) else v for v in {}"
             new = f"tuple({each})" if value.kind == "tuple" else f"[{each}]"
