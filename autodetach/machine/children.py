@@ -47,16 +47,22 @@ def nodes_in(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """As `ast.walk`, in the same order; found once, for what is looked through again and again: files and functions."""
+    """A node and all in it, in the order of `ast.walk`.
+
+    Found once, for what is looked through again and again: files and functions.
+    """
     return chain((tree,), _inside(tree))
 
 
 @kept
 def _inside(tree: ast.AST) -> list[ast.AST]:
     """What is in a node, without itself: a cycle would stay until one is looked for."""
-    walked = ast.walk(tree)
-    next(walked)
-    return list(walked)
+    found = children_of(tree)
+    for node in found:  # which grows
+        kind = type(node)
+        if kind is not ast.Name and kind is not ast.Constant:
+            found += children_of(node)
+    return found
 
 
 def statements_in(node: ast.AST) -> list[ast.stmt]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from autodetach.machine.children import children_of
+from autodetach.machine.children import children_of, nodes_in
 from autodetach.machine.core import Core
 from autodetach.machine.events import FlagRead, GraphRead
 from autodetach.machine.graph import Site
@@ -57,7 +57,7 @@ def _is_chosen(node: ast.AST, around: list[ast.AST]) -> bool:
 
 
 def _mentions(parts: Sequence[ast.AST], name: str) -> bool:
-    return any(isinstance(n, ast.expr) and spelled(n) == name for part in parts for n in ast.walk(part))
+    return any(isinstance(n, ast.expr) and spelled(n) == name for part in parts for n in nodes_in(part))
 
 
 def _around(statement: ast.stmt, node: ast.AST) -> list[ast.AST]:

@@ -8,6 +8,7 @@ from contextlib import closing
 from itertools import chain, islice
 
 from autodetach.kept import kept
+from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.counted_loops import counted
 from autodetach.machine.definitions import Definitions
 from autodetach.machine.generators import ends
@@ -228,8 +229,8 @@ class Looping(Definitions):
 
     def _go_on_until(self, node: ast.While, frame: Frame) -> None:
         """A loop is left that goes on further than is executed: the numbers that its test asks for are others then."""
-        asked = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
-        inside = [n for s in node.body for n in ast.walk(s) if isinstance(n, ast.Name)]
+        asked = {n.id for n in nodes_in(node.test) if isinstance(n, ast.Name)}
+        inside = [n for s in node.body for n in nodes_in(s) if isinstance(n, ast.Name)]
         for name in sorted(asked.intersection(n.id for n in inside if isinstance(n.ctx, ast.Store))):
             if type(frame.names.get(name)) is int:
                 frame.names[name] = self.fresh("number")
@@ -258,7 +259,7 @@ def is_old_parameter(item: Value, started: int) -> bool:
 @kept
 def asked_for_next(loop: ast.While) -> list[str]:
     """The names of iterators that a loop asks for what is next, and that may come to their end in it."""
-    calls = [n for n in ast.walk(loop) if isinstance(n, ast.Call) and len(n.args) == 2 and spelled(n.func) == "next"]
+    calls = [n for n in walk(loop) if isinstance(n, ast.Call) and len(n.args) == 2 and spelled(n.func) == "next"]
     return list(dict.fromkeys(call.args[0].id for call in calls if isinstance(call.args[0], ast.Name)))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from autodetach.kept import kept
-from autodetach.machine.children import targets_of, walk
+from autodetach.machine.children import children_of, nodes_in, targets_of, walk
 from autodetach.machine.spelling import arguments_of, last_word, spelled
 from autodetach.machine.steering_branches import NAMES, in_branches, read_in, returned_by, shows
 from autodetach.node_types import FUNCTIONS, LOOPS
@@ -127,8 +127,8 @@ def _accesses(block: ast.AST) -> list[Access]:
 
 
 def _access(statement: ast.stmt) -> Access:
-    own = [n for n in ast.iter_child_nodes(statement) if not isinstance(n, (ast.stmt, *HOLDERS))]
-    nodes = [n for part in own for n in ast.walk(part) if isinstance(n, NAMES)]
+    own = [n for n in children_of(statement) if not isinstance(n, (ast.stmt, *HOLDERS))]
+    nodes = [n for part in own for n in nodes_in(part) if isinstance(n, NAMES)]
     reads = {spelled(n) for n in nodes if isinstance(n.ctx, ast.Load)}
     if isinstance(statement, ast.AugAssign):
         reads.add(spelled(statement.target))
@@ -148,14 +148,17 @@ def saves_what_is_loaded(block: ast.AST, file: ast.AST, test: ast.If | ast.While
     if not paths:
         return False
     last = test.end_lineno or test.lineno
-    here = frozenset(walk(block))
-    for n in walk(file):
-        for path in _paths(n, "load", 0):
-            is_behind = n in here and isinstance(n, ast.Call) and n.lineno > last
-            is_elsewhere = n not in here and isinstance(path, ast.Constant)
-            if (is_behind or is_elsewhere) and spelled(path) in paths:
-                return True
-    return False
+    here = [path for load, path in _loaded_in(block) if load.lineno > last]
+    inside = {load for load, _ in _loaded_in(block)}
+    elsewhere = [path for load, path in _loaded_in(file) if load not in inside and isinstance(path, ast.Constant)]
+    return any(spelled(path) in paths for path in (*here, *elsewhere))
+
+
+@kept
+def _loaded_in(block: ast.AST) -> list[tuple[ast.Call, ast.expr]]:
+    """Calls that load files, with the path of each."""
+    calls = (n for n in walk(block) if isinstance(n, ast.Call))
+    return [(call, path) for call in calls for path in _paths(call, "load", 0)]
 
 
 def _paths(n: ast.AST, name: str, place: int) -> list[ast.expr]:

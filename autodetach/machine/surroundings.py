@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from autodetach.kept import kept
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.oracle import Decision, Oracle, TestKey
 from autodetach.machine.program_values import Frame, Function
@@ -61,12 +62,12 @@ def calls_that_differentiate(near: Surroundings) -> Iterator[ast.Call]:
 
 @kept
 def _functions_and_loops(tree: ast.AST) -> list[ast.AST]:
-    return [node for node in ast.walk(tree) if isinstance(node, (*FUNCTIONS, *LOOPS))]
+    return [node for node in walk(tree) if isinstance(node, (*FUNCTIONS, *LOOPS))]
 
 
 @kept
 def _calls_that_differentiate(node: ast.AST) -> list[ast.Call]:
-    return [n for n in ast.walk(node) if isinstance(n, ast.Call) and last_word(n.func) in DIFFERENTIATIONS]
+    return [n for n in walk(node) if isinstance(n, ast.Call) and last_word(n.func) in DIFFERENTIATIONS]
 
 
 def _holds(node: ast.AST, line: int) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine.children import children_of
+from autodetach.machine.children import children_of, walk
 
 ROOT = Path(__file__).parent.parent.parent
 EMPTY = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
@@ -24,6 +24,8 @@ async def f(a, /, b: int = 1, *c, d, e=2, **g) -> int:
 @pytest.mark.parametrize(
     "code", [PATTERNS, *(path.read_text() for path in sorted((ROOT / "autodetach" / "machine").glob("*.py")))]
 )
-def test_the_children_are_those_that_ast_finds(code: str) -> None:
-    for node in ast.walk(ast.parse(code)):
+def test_the_children_are_those_that_ast_finds_in_its_order(code: str) -> None:
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
         assert children_of(node) == [c for c in ast.iter_child_nodes(node) if not isinstance(c, EMPTY)]
+    assert [*walk(tree)] == [node for node in ast.walk(tree) if not isinstance(node, EMPTY)]
