@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from autodetach.checker import Change, Choice, Wanted, unremembered
+from autodetach.checks import Change, Choice, Wanted
 from autodetach.disk.files import FoundFile, relative
 from autodetach.finding import Finding, edits_by_file
 from autodetach.perform import run_one
 from autodetach.projects.importers import importers
+from autodetach.remembered import unremembered
 from autodetach.settle import Settled, as_others_leave_it, settle, sifted
 from autodetach.source import Source
 from autodetach.task import Outcome, Task

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from autodetach.checker import Change
+from autodetach.checks import Change
 from autodetach.finding import Problem
 from autodetach.settings.config import posix
 from autodetach.source import Edit, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from autodetach.beside import with_beside
-from autodetach.checker import Change
+from autodetach.checks import Change
 from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Finding, Fix, edits_by_file
 from autodetach.report import Located

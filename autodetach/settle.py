@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from autodetach.checker import Change, Choice, Wanted
+from autodetach.checks import Change, Choice, Wanted
 from autodetach.finding import Finding
 from autodetach.fixing import in_terms_of
 from autodetach.perform import run_one

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from autodetach.checker import Change, CheckOptions, Wanted
+from autodetach.checks import Change, CheckOptions, Wanted
 from autodetach.comments.marks import may_name_rules
 from autodetach.disk.files import FoundFile
 from autodetach.disk.state import Ground

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autodetach.checker import CheckOptions, CheckResult
+from autodetach.checks import CheckOptions, CheckResult
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.fixing import FixResult
 from autodetach.source import Edit, Source, Span

@@ -34,7 +34,8 @@ COMMANDS = (
     ("fix", "--unsafe-fixes", "--quiet", FIXTURES),
 )
 USER = """
-from autodetach.checker import CheckOptions, CheckResult, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions, CheckResult
 from autodetach.finding import Finding
 from autodetach.source import Source
 

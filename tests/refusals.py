@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.proving import repairs
 from autodetach.proving.proven import Proven
 from autodetach.proving.repairs import Repairs

@@ -16,7 +16,7 @@ import pytest
 from autodetach import cache as cache_module
 from autodetach import pool
 from autodetach.cache import Cache, clean
-from autodetach.checker import CheckOptions
+from autodetach.checks import CheckOptions
 from autodetach.commands import checking, keeping
 from autodetach.commands.request import CLEAN, TROUBLE, Request
 from autodetach.disk.files import FoundFile

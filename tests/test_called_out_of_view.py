@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autodetach.candidates.called_out_of_view import DEMONSTRATED, NAMED, RETURNED
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.source import Source
 
 PROGRAM = """\

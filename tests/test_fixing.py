@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autodetach import fixing
-from autodetach.checker import CheckOptions, CheckResult, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions, CheckResult
 from autodetach.finding import Finding
 from autodetach.fixing import MAX_MORE_ROUNDS, fix
 from autodetach.source import Source

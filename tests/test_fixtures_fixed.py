@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.finding import Applicability
 from autodetach.fixing import FixResult, fix
 from autodetach.rules import RULES

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 from calls import calls_of
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.source import Source
 
 HEAD = """\

@@ -240,6 +240,9 @@ ORDER = (
     "proving.turned_on",
     "proving.repairs",
     "uses",
+    "checks",
+    "remembered",
+    "session",
     "checker",
     "fixing",
     # Files and settings.
@@ -350,7 +353,7 @@ FORBIDDEN = (
     ("patch", "candidates*"),
     ("patch", "rules*"),
     ("candidates*", "rules*"),
-    ("patch", "checker"),
+    ("patch", "checks"),
 )
 
 # The only places for packages that take long to load, or that one part of the program is there to hide.

@@ -14,7 +14,7 @@ import pytest
 
 from autodetach import interactive
 from autodetach.beside import with_beside
-from autodetach.checker import CheckOptions
+from autodetach.checks import CheckOptions
 from autodetach.disk.files import FoundFile
 from autodetach.interactive import HELP, Walk
 from autodetach.report import Located

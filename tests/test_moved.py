@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.fixing import fix
 from autodetach.source import Source
 

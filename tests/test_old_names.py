@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.old_names import MESSAGE, first_line, parsed, readable
 from autodetach.source import Source
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.disk.files import FoundFile
 from autodetach.settle import once
 from autodetach.source import Source

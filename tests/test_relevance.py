@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from autodetach import checker, relevance
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.machine import torch_modules, words
 from autodetach.machine.exploring import analyse
 from autodetach.machine.interpreter import Machine

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from autodetach import rules
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.fixing import fix
 from autodetach.rules import RULES, Rule
 from autodetach.source import Source

@@ -10,7 +10,7 @@ import pytest
 
 from autodetach import perform
 from autodetach import pool as pools
-from autodetach.checker import CheckOptions
+from autodetach.checks import CheckOptions
 from autodetach.disk.files import FoundFile
 from autodetach.finding import Problem
 from autodetach.perform import run_one

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from autodetach.adoption.baseline import Baseline, Entry, Scopes
 from autodetach.adoption.changed import ChangedLines
-from autodetach.checker import Change, Choice
+from autodetach.checks import Change, Choice
 from autodetach.finding import Finding
 from autodetach.source import Edit, Source, Span
 

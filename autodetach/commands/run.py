@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from autodetach.adoption.adopt import Adoption, add_ignores
 from autodetach.beside import tasks_beside
 from autodetach.changes import write
-from autodetach.checker import Change
+from autodetach.checks import Change
 from autodetach.commands.keeping import cache_folder
 from autodetach.commands.request import CLEAN, FINDINGS, STDIN, TROUBLE, Request, UsageError, say_problems
 from autodetach.comments.idle import Views, with_unused

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 
-from autodetach.checker import Change
+from autodetach.checks import Change
 from autodetach.comments.marks import may_name_rules
 from autodetach.disk.files import ReadError, find_files, read_bytes
 from autodetach.finding import Finding, Fix

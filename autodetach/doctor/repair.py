@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autodetach.checker import Change, Choice
+from autodetach.checks import Change, Choice
 from autodetach.disk.files import FoundFile, relative
 from autodetach.doctor.diagnosis import Diagnosis, Kind
 from autodetach.finding import Finding, Problem

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from autodetach.checker import Change
+from autodetach.checks import Change
 from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Fix
 from autodetach.lsp.documents import Documents

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from autodetach.adoption.adopt import Adoption
-from autodetach.checker import Change
+from autodetach.checks import Change
 from autodetach.decoding import SourceError
 from autodetach.disk.files import NOTEBOOK_SUFFIX, FoundFile, find_files, left_out, relative
 from autodetach.finding import Problem

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autodetach.beside import with_beside
-from autodetach.checker import Change, CheckResult, remember, tidy
+from autodetach.checks import Change, CheckResult
 from autodetach.comments.idle import Views, with_unused
 from autodetach.lsp.workers import afterwards, pause, tell
 from autodetach.perform import run_one
 from autodetach.projects.imports import forget
+from autodetach.remembered import remember, tidy
 from autodetach.settings.config import Configuration, Overrides
 from autodetach.settle import Settled, settle
 from autodetach.task import Outcome, Task

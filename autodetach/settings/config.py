@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, NoReturn
 
-from autodetach.checker import CheckOptions
+from autodetach.checks import CheckOptions
 from autodetach.disk.globs import PathPatterns
 from autodetach.disk.reasons import reason_of
 

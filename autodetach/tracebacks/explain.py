@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autodetach.checker import Change, Choice
+from autodetach.checks import Change, Choice
 from autodetach.disk.files import FoundFile
 from autodetach.finding import Finding, Problem
 from autodetach.gather import gather

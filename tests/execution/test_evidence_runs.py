@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.finding import Applicability
 from autodetach.fixing import fix
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.source import Source
 
 BEGIN = """\

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from autodetach.checker import CheckOptions
+from autodetach.checks import CheckOptions
 from autodetach.fixing import fix
 from autodetach.source import Source
 

@@ -13,7 +13,8 @@ from unittest.mock import patch
 import numpy as np
 
 from autodetach import fixing
-from autodetach.checker import CheckOptions, CheckResult, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions, CheckResult
 from autodetach.finding import Applicability, Finding
 from autodetach.fixing import FixResult, fix
 from autodetach.machine.exploring import analyse

@@ -12,7 +12,9 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 
-from autodetach.checker import MAX_NESTING, CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
+from autodetach.session import MAX_NESTING
 from autodetach.source import Source
 
 from . import compare as compare_module

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autodetach import checker
-from autodetach.checker import CheckOptions, check
+from autodetach import remembered
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.fixing import fix
 from autodetach.incremental.again import Again
 from autodetach.machine import exploring
@@ -31,7 +32,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return analyse(*arguments, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(exploring, "analyse", counting)
-    monkeypatch.setattr(checker, "_again", Again())
+    monkeypatch.setattr(remembered, "_again", Again())
     return count
 
 
@@ -62,7 +63,7 @@ def test_what_is_known_again_is_what_would_be_found(
     texts = [remarked(text, chance) for _ in range(2)]
     known = [check(source(one), OPTIONS).findings for one in texts]
     assert counted == [1]
-    monkeypatch.setattr(checker, "_again", None)
+    monkeypatch.setattr(remembered, "_again", None)
     assert known == [check(source(one), OPTIONS).findings for one in texts]
 
 
@@ -144,7 +145,7 @@ def test_a_program_of_several_files_is_known_while_all_are_the_same(
         project.texts["/other.py"] = other
         found.append(check(source(text.format(number)), OPTIONS, path="/a.py", finder=project).findings)
     assert counted == [3]
-    monkeypatch.setattr(checker, "_again", None)
+    monkeypatch.setattr(remembered, "_again", None)
     assert found[0] != ()
     for number in (0, 1, 4):
         assert found[number] == check(source(text.format(number)), OPTIONS, path="/a.py", finder=project).findings
@@ -192,7 +193,7 @@ def test_within_a_function_that_is_run(
     assert texts[0] != texts[1]
     known = [check(source(one), OPTIONS).findings for one in texts]
     assert counted == [analysed]
-    monkeypatch.setattr(checker, "_again", None)
+    monkeypatch.setattr(remembered, "_again", None)
     assert known == [check(source(one), OPTIONS).findings for one in texts]
 
 
@@ -215,7 +216,7 @@ class Model(L.LightningModule):
 """
     texts = [text, "# a remark\n" + text, text]
     found = [check(source(one), OPTIONS).findings for one in texts]
-    monkeypatch.setattr(checker, "_again", None)
+    monkeypatch.setattr(remembered, "_again", None)
     assert found == [check(source(one), OPTIONS).findings for one in texts]
 
 
@@ -282,7 +283,7 @@ def test_a_function_that_no_path_runs_may_be_another_one(
     assert texts[0] != texts[1]
     known = [check(source(one), OPTIONS).findings for one in texts]
     first = list(counted)
-    monkeypatch.setattr(checker, "_again", None)
+    monkeypatch.setattr(remembered, "_again", None)
     assert known == [check(source(one), OPTIONS).findings for one in texts]
     assert first == [analysed]
 
@@ -310,5 +311,5 @@ def test_a_function_that_a_path_left_out_would_run_may_begin_a_history(counted: 
 
 def test_what_is_kept_with_nodes_can_be_forgotten() -> None:
     """What is found out about a node is not true any more where what stands in it is edited; see `kept.forget`."""
-    texts = (path.read_text() for path in Path(checker.__file__).parent.rglob("*.py"))
+    texts = (path.read_text() for path in Path(remembered.__file__).parent.rglob("*.py"))
     assert [name for text in texts for name in re.findall(r'setattr\(\w+, "(_\w+)"', text)] == []

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from test_follow import edited
 
-from autodetach import checker
-from autodetach.checker import CheckOptions, CheckResult, check
+from autodetach import remembered
+from autodetach.checker import check
+from autodetach.checks import CheckOptions, CheckResult
 from autodetach.incremental.again import Again
 from autodetach.source import Source
 
@@ -48,12 +49,12 @@ def test_what_is_found_while_a_text_is_edited(path: Path, monkeypatch: pytest.Mo
     again = Again()
     start = text = path.read_bytes().decode().replace("\r\n", "\n")
     for number in range(STEPS):
-        monkeypatch.setattr(checker, "_again", again)
+        monkeypatch.setattr(remembered, "_again", again)
         first: list[CheckResult] = []
         again.told = first.append
         known = found(text)
         again.tidy()
-        monkeypatch.setattr(checker, "_again", None)
+        monkeypatch.setattr(remembered, "_again", None)
         assert known == found(text), f"edit {number} of {path}:\n{text}"
         text = start if chance.random() < 0.1 else changed(text, chance)
 
@@ -72,15 +73,15 @@ def test_work_that_is_stopped_leaves_nothing_wrong(monkeypatch: pytest.MonkeyPat
     again = Again()
     stopped = 0
     for _ in range(4 * STEPS):
-        monkeypatch.setattr(checker, "_again", again)
-        monkeypatch.setattr(checker, "_pausing", stop)
+        monkeypatch.setattr(remembered, "_again", again)
+        monkeypatch.setattr(remembered, "_pausing", stop)
         try:
             known = found(text)
         except StoppedError:
             stopped += 1
         else:
-            monkeypatch.setattr(checker, "_again", None)
-            monkeypatch.setattr(checker, "_pausing", None)
+            monkeypatch.setattr(remembered, "_again", None)
+            monkeypatch.setattr(remembered, "_pausing", None)
             assert known == found(text)
         again.tidy()
         text = start if chance.random() < 0.2 else changed(text, chance)
@@ -107,7 +108,7 @@ def train(x, options):
 
 def test_the_first_path_is_told_before_the_others_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     again = Again()
-    monkeypatch.setattr(checker, "_again", again)
+    monkeypatch.setattr(remembered, "_again", again)
     told: list[CheckResult] = []
     again.told = told.append
     last = found(SCRIPT)

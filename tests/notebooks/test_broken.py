@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.fixing import fix
 from autodetach.notebooks.cells import Cells
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.fixing import fix
 from autodetach.notebooks.cells import CellError, Cells
 from autodetach.notebooks.magics import as_python

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.source import Source
 
 PROGRAMS = {path.stem: path.read_text() for path in sorted((Path(__file__).parent / "programs").glob("*.py"))}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CUT_IMPORTS, CheckOptions, check
+from autodetach.checker import CUT_IMPORTS, check
+from autodetach.checks import CheckOptions
 from autodetach.finding import Applicability
 from autodetach.machine.exploring import analyse
 from autodetach.projects.costly import costly

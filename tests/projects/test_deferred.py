@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.machine.imports import Imports as Machine
 from autodetach.machine.program_values import Namespace
 from autodetach.projects.imports import Imports

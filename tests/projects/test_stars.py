@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.machine.project import Module
 from autodetach.machine.star_names import NAMES, NUMBERS, OTHERS, OTHERWISE, from_a_star
 from autodetach.projects.imports import Imports, forget

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from autodetach import perform
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.disk.files import FoundFile
 from autodetach.projects import twins
 from autodetach.runner import run

@@ -9,7 +9,8 @@ from typing import Literal
 import pytest
 from refusals import told
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.finding import Applicability
 from autodetach.fixing import fix
 from autodetach.machine import exploring

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.projects.imports import Imports
 from autodetach.report import Located

@@ -7,7 +7,7 @@ from pathlib import Path
 import fake_checker
 import pytest
 
-from autodetach.checker import CheckOptions
+from autodetach.checks import CheckOptions
 from autodetach.settings.config import DEFAULT_EXCLUDE, ConfigError, Configuration, Overrides, Settings
 
 

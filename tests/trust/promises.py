@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import libcst
 
-from autodetach.checker import CheckOptions
+from autodetach.checks import CheckOptions
 from autodetach.decoding import SourceError
 from autodetach.disk.files import FoundFile
 from autodetach.notebooks.notebook import read

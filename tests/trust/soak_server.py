@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from autodetach.checker import CheckOptions
+from autodetach.checks import CheckOptions
 from autodetach.disk.files import FoundFile
 from autodetach.perform import run_one
 from autodetach.projects.imports import forget

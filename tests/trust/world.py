@@ -29,7 +29,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.decoding import SourceError
 from autodetach.finding import Finding
 from autodetach.report import OutputFormat
