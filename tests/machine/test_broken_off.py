@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.finding import Applicability
 from autodetach.machine.exploring import analyse
 from autodetach.source import Source

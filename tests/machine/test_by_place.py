@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.machine.exploring import analyse
 from autodetach.source import Source
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.machine.class_families import Families
 from autodetach.projects.imports import Imports
 from autodetach.source import Source

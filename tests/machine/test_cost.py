@@ -17,7 +17,8 @@ import pytest
 from calls import calls_of
 
 from autodetach import fixing
-from autodetach.checker import CheckOptions, CheckResult, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions, CheckResult
 from autodetach.fixing import fix
 from autodetach.machine import exploring, paths
 from autodetach.machine.exploring import FUEL_PER_FILE, MAX_PATHS, analyse

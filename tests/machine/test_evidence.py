@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.fixing import fix
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, normal, place_of
 from autodetach.machine.exploring import analyse

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.source import Source
 
 PROGRAM = """\

@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.source import Source
 
 PROGRAM = """

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.machine import exploring
 from autodetach.machine.exploring import variants
 from autodetach.machine.oracle import Policy

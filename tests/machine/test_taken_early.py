@@ -6,7 +6,8 @@ import textwrap
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
 from autodetach.source import Source
 
 HEAD = """\
