@@ -225,8 +225,8 @@ ORDER = (
     "candidates.with_history",
     "candidates.begun_again",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",
-    "candidates.without_mode candidates.stored_and_carried",
-    "candidates.carried",
+    "candidates.without_mode candidates.stored_and_carried candidates.stored_copies",
+    "candidates.carried candidates.stored_values",
     # One file a rule.
     "rules.*",
     "rules",
