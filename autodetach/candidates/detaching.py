@@ -225,6 +225,8 @@ def element_candidates(
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
+    if not targets:
+        return
     shown = " and ".join(dict.fromkeys(f"`{spelled(e)}`" for e, _ in targets))
     doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
     is_given = not any(may_be_none(program, e) for e, _ in targets)
