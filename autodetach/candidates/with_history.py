@@ -23,7 +23,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.filled import is_filled
 from autodetach.view.gradient_modes import no_grad_above
 from autodetach.view.kept import is_of
-from autodetach.view.program import Program, text
+from autodetach.view.program import Program, place_text, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -79,6 +79,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     from autodetach.codemods.set_keyword import SetKeyword
 
     codemods: list[Codemod] = []
+    respelled: list[tuple[str, str]] = []
     doubt: str | None = None
     cloned = False
     read = [one for one in lost if one.how == NUMBER]
@@ -92,6 +93,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
         whole = call.args[0]
         if how == COPIED:
             is_apart = is_changed_apart(program, call, whole)
+            respelled += _respelled(program, call, whole)
             if is_apart and is_dotted(whole):
                 cloned = True
                 codemods.append(ReplaceExpression(call, f"{spelled(whole)}.clone()"))
@@ -104,6 +106,8 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
         if not is_filled(program, whole) and not raises_anyway(program, copies):
             doubt = OF_NOTHING
         module = spelled(call.func.value)
+        joined = ast.Call(ast.Attribute(call.func.value, joining, ast.Load()), call.args, [])
+        respelled += _respelled(program, call, joined)
         if is_of(program, call, ("torch",)):
             codemods.append(RenameMethod(call.func, joining))
         elif program.imports_torch(call):  # a method of a tensor, whose type the new one has
@@ -125,7 +129,18 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     taken = "take a clone of the tensor itself" if cloned else "take the tensor itself"
     message = f"put the tensors together with their history: `torch.{joining}`" if is_stacked else taken
     is_same = joining == "cat" or all(shape == () for shape in sizes) or all(_is_reduced(program, at) for at in copies)
-    yield Candidate(message, tuple(codemods), doubt if is_same else OF_ONE_ELEMENT, adds=True)
+    doubt = doubt if is_same else OF_ONE_ELEMENT
+    yield Candidate(message, tuple(codemods), doubt, adds=True, respelled=tuple(respelled))
+
+
+def _respelled(program: Program, copy: ast.Call, new: ast.expr) -> Iterator[tuple[str, str]]:
+    """What is called that has a copy in it, as it will be written and as it was: `(x * torch.tensor(a)).sum`."""
+    for at in program.enclosing(copy):
+        if isinstance(at, FUNCTIONS):
+            return
+        if isinstance(at, ast.Call) and copy in ast.walk(at.func):
+            was = place_text(at.func)
+            yield was.replace(spelled(copy), spelled(new)), was
 
 
 def _not_as_numbers(program: Program, fact: HistoryLost) -> Iterator[Candidate]:

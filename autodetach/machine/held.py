@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.closures import closed_over
-from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Loops, Lost, Node, Site
+from autodetach.machine.graph import ARRAY, COPIED, COPIES, DETACHED, GATHERED, Loops, Lost, Node, Site
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.program_values import Function, Instance
 from autodetach.machine.values import CONSTANTS, Mapping, Opaque, Sequence, Shape, Sym, Tensor, Value, joined
@@ -93,12 +93,15 @@ def unsure(lost: tuple[Lost, ...]) -> tuple[Lost, ...]:
 
 
 def lost_from(value: Value, site: Site, how: str) -> tuple[Lost, ...]:
-    """The history that a value, or what it holds, has, which is lost at `site`, or has lost before; but leaves."""
+    """The history that a value, or what it holds, has, which is lost at `site`, or has lost before.
+
+    A leaf has none to lose but where it is copied, which nobody does who only wants its value.
+    """
     found: list[tuple[Lost, ...]] = []
     for t in tensors_in(value):
         if t.node is not None:
             sizes = t.shape if isinstance(t, Tensor) else () if t.scalar else None
-            found.append(() if t.node.leaf else (lost_of(t.node, site, how, sizes),))
+            found.append((lost_of(t.node, site, how, sizes),) if how in COPIES or not t.node.leaf else ())
         else:
             found.append(t.lost)
     return joined(*found)

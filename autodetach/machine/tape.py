@@ -70,8 +70,9 @@ class Tape(State):
         elif tensor.node is None:
             tensor.node = tensor.leaf_node = self.new_node("leaf", site)
             tensor.is_float = True
-            if tensor.lost:
-                self.begun[tensor.node] = tensor.lost
+            # A copy of a leaf is another leaf.
+            if lost := tuple(one for one in tensor.lost if not (one.node.leaf and one.how in COPIES)):
+                self.begun[tensor.node] = lost
             self.leaf_tensors.append(tensor)
         return tensor
 

@@ -7,12 +7,12 @@ where these are numbers that `.item()` or `float()` gave, of `.detach()` or `.da
 what `torch.autograd.grad` has given that was not asked to `create_graph`: so do penalties and second derivatives. And
 it reports the `backward()` of such a number itself, or of a sum of some.
 So it does where such a tensor was told to require grad, and nobody takes its gradient, and where it is a term beside
-others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains. And it reports a
-term that is only added to a loss, and was made of nothing but such copies, and of the values of parameters that the
-other terms train: `l2 * layer.weight.data.norm()`. Where nobody reads the sum, it reports such a term that is a number,
-or is detached before it is compared, as by a hook that gives features. Last, it reports the `step` of an optimizer
-whose parameters never get a gradient, where the loss is made of what these compute under `torch.no_grad()`, or of what
-is detached of it.
+others: `torch.tensor(log_probs)`, or `torch.tensor([self.a, self.b])` of parameters themselves, of which an optimizer
+steps parameters that nothing else trains. And it reports a term that is only added to a loss, and was made of nothing
+but such copies, and of the values of parameters that the other terms train: `l2 * layer.weight.data.norm()`. Where
+nobody reads the sum, it reports such a term that is a number, or is detached before it is compared, as by a hook that
+gives features. Last, it reports the `step` of an optimizer whose parameters never get a gradient, where the loss is
+made of what these compute under `torch.no_grad()`, or of what is detached of it.
 
 ## Why is this bad
 PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`; of a number, Python says that
@@ -214,9 +214,12 @@ def _silent(program: Program, fact: HistoryLost) -> Suspect:
         )
     else:
         told = f"`{text(call)}` does not train what {shown} computes: that has lost its history in {place}"
+        if last.node.leaf:
+            told = f"`{text(call)}` does not train {shown}: only its value goes into `{text(last.place)}` in {place}"
         ends = (StoryStep(line(call), f"`{text(call)}` walks the other terms only, so that PyTorch does not raise"),)
+    has = "requires gradient" if last.node.leaf else "has history"
     story = (
-        StoryStep(line(last.node.site), f"{shown} has history"),
+        StoryStep(line(last.node.site), f"{shown} {has}"),
         StoryStep(line(last.place), f"`{text(last.place)}` {WITHOUT[last.how]}"),
         *ends,
     )
