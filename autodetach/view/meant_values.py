@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import COPIES, Node
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import CALLABLES
 from autodetach.view.only_differentiated import is_only_differentiated
@@ -24,9 +24,9 @@ HARMLESS = frozenset("clip_grad_norm_ clip_grad_value_ detach_ requires_grad_ sh
 
 
 def is_meant_as_value(program: Program, fact: HistoryLost) -> bool:
-    """Whether what is only added to a loss may be shown in it, or be trained otherwise."""
+    """Whether what is only added to a loss may be shown in it, or be trained otherwise; or a test freezes leaves."""
     if not fact.added or fact.beside is None:
-        return False
+        return any(_is_chosen(program, one.place) for one in fact.lost if one.node.leaf and one.how in COPIES)
     computed = [one.node for one in fact.lost if not one.node.leaf]
     if _counts_nothing(fact.beside.site.node) or _is_differentiated(program, computed, fact.asked):
         return True
@@ -56,6 +56,12 @@ def _is_asked_on_purpose(program: Program, fact: HistoryLost, total: Node) -> bo
     if any(isinstance(at, (ast.If, ast.IfExp)) for one in fact.lost for at in _within(program, one.place)):
         return True
     return not is_only_differentiated(program, total.site.node, fact.site.node)
+
+
+def _is_chosen(program: Program, copy: ast.AST) -> bool:
+    """`torch.tensor(scale) if freeze else scale`: a test decides whether a copy is taken."""
+    tests = (at.test for at in _within(program, copy) if isinstance(at, (ast.If, ast.IfExp)))
+    return not all("__name__" in spelled(test) for test in tests)
 
 
 def _within(program: Program, place: ast.AST) -> Iterator[ast.AST]:
