@@ -9,6 +9,7 @@ from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.module_dicts import is_of_tensors
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import External, Frame, Instance
@@ -169,6 +170,8 @@ class Assignments(Imports):
             at = site if source is None else Site(site.node, site.scope, ((source, value),))
             tensors.set_item(self, this, index, value, at)
         elif isinstance(this, (Sequence, Mapping)):
+            if isinstance(this, Mapping) and is_of_tensors(this):
+                wanted(self, [value], site, "[]")
             elements.set_item(self, this, index, value, source, site)
         elif isinstance(this, Instance):
             raw = self.class_attribute(this.cls, "__setitem__")

@@ -34,7 +34,15 @@ from autodetach.machine.held import keeps_history
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import HELD, ITEMS
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
-from autodetach.machine.module_tree import is_module, named_child, set_child
+from autodetach.machine.module_tree import (
+    BUFFERS,
+    MADE_BUFFER,
+    is_buffer,
+    is_module,
+    named_child,
+    note_name,
+    set_child,
+)
 from autodetach.machine.number_readers import wanted, wanted_of_number
 from autodetach.machine.parametrizations import computed, is_parametrized
 from autodetach.machine.program_values import (
@@ -255,6 +263,8 @@ class Attributes(Core):
 
     def _super_init(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if name == "__setattr__" and len(args) == 2 and isinstance(args[0], str) and isinstance(this, Instance):
+            if is_buffer(this, args[0]):
+                wanted(self, args[1:], site, "buffer")
             this.attrs[args[0]] = args[1]
         elif name == "__init__" and isinstance(this, Instance):
             library_objects.initialise(self, this, args, kwargs, site)
@@ -348,6 +358,10 @@ class Attributes(Core):
             elif isinstance(new, Mapping) and is_kept_by_name(value, name):
                 replace_held(value, name, new)
             else:
+                if is_buffer(value, name):
+                    wanted(self, [new], site, "buffer")
+                elif type(new) is Opaque and MADE_BUFFER in new.attrs and is_module(value):
+                    note_name(value, BUFFERS, name)
                 value.attrs[name] = new
                 settings.set_surely(self, value, name)
                 if isinstance(new, KEPT) and keeps_history(new):

@@ -113,6 +113,11 @@ def held_by_name(this: Instance, name: str) -> Mapping:
     return view
 
 
+def is_of_tensors(held: Mapping) -> bool:
+    """Whether that is a module's dict of parameters or buffers, of which each is asked for what tensors have."""
+    return isinstance(held.items, _TensorsView)
+
+
 def replace_held(this: Instance, name: str, given: Mapping) -> None:
     """Have a module keep what a dict holds, and nothing else of that kind: `clone._parameters = {...}`."""
     pairs = [(key, value) for key, value in given.items.values() if isinstance(key, str)]

@@ -12,6 +12,8 @@ from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 OF_TENSORS = frozenset({Tensor, Opaque})
 BUFFERS, PARAMETERS = "#buffers", "#parameters"
 """The names under which a module holds tensors that count as such, though nothing else says that they are."""
+MADE_BUFFER = "#buffer"
+"""Marks what `torch.nn.Buffer` has made: a module that it is given to registers it as one of its buffers."""
 
 
 def is_module(value: Value) -> bool:
@@ -131,6 +133,11 @@ def _registered(this: Instance, kind: str) -> list[Value]:
     """The names of which a module was told that what it holds under them counts as such."""
     names = this.attrs.get(kind)
     return names.items if isinstance(names, Sequence) else []
+
+
+def is_buffer(this: Instance, name: str) -> bool:
+    """Whether a module has registered a buffer under a name: by that it takes a tensor or None, and nothing else."""
+    return BUFFERS in this.attrs and name in _registered(this, BUFFERS)
 
 
 def forget_name(this: Instance, name: str) -> None:

@@ -23,7 +23,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.marks import SPECTRAL, TENSORS
 from autodetach.machine.module_building import build_module
-from autodetach.machine.module_tree import parameters_of
+from autodetach.machine.module_tree import MADE_BUFFER, parameters_of
 from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.opened import context_of
@@ -198,6 +198,13 @@ def _parameter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
     return result
 
 
+def _buffer(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    wanted(m, args[:1] or [kwargs.get("data")], site, "Buffer")
+    made = m.opaque("Buffer")
+    made.attrs[MADE_BUFFER] = True
+    return made
+
+
 def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     name = part.rpartition(".")[2]
     wanted(m, args[:1] or list(kwargs.values()), site, name)
@@ -293,6 +300,8 @@ HANDLERS: dict[str, Handler] = {
     "autograd.Variable": variable,
     "nn.Parameter": _parameter,
     "nn.parameter.Parameter": _parameter,
+    "nn.Buffer": _buffer,
+    "nn.parameter.Buffer": _buffer,
     "func.functional_call": _functional_call,
     "nn.utils.stateless.functional_call": _functional_call,
     "nn.parallel.data_parallel": _data_parallel,
