@@ -87,7 +87,7 @@ ORDER = (
     "machine.records machine.unknown_modules",
     "machine.foreach machine.convolutions machine.second_derivatives machine.parametrizations",
     "machine.backward_hooks machine.weight_norms",
-    "machine.forward_hooks machine.step_hooks",
+    "machine.forward_hooks machine.step_hooks machine.called_unseen",
     "machine.module_building",
     "machine.module_calls",
     "machine.module_methods",

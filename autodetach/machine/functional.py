@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine import lazy_iterators, operator_functions
+from autodetach.machine.called_unseen import BOUND
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
@@ -14,7 +15,7 @@ from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.program_values import Function, Iterable, Method, Native
 from autodetach.machine.state import MAX_EXACT, MISSING
 from autodetach.machine.told_of_values import is_constant
-from autodetach.machine.values import Value
+from autodetach.machine.values import Sequence, Value
 
 LEAST = {
     "functools.partial": 1, "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1,
@@ -35,7 +36,9 @@ def call(m: Core, path: str, args: Args, kwargs: Named, site: Site) -> Value:
 
 def _partial(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     function, given = args[0], list(args[1:])
-    return Native("partial", lambda more, named, s: m.call(function, [*given, *more], {**kwargs, **named}, s), function)
+    made = Native("partial", lambda more, named, s: m.call(function, [*given, *more], {**kwargs, **named}, s), function)
+    made.attrs[BOUND] = Sequence("tuple", [*given, *kwargs.values()], m.clock)
+    return made
 
 
 def _wraps(m: Core, args: Args, kwargs: Named, site: Site) -> Value:

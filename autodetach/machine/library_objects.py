@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from autodetach.machine import containers, data_sets, tensors
+from autodetach.machine.called_unseen import OF_SCHEDULERS, register_methods
 from autodetach.machine.core import Core
 from autodetach.machine.distributions import cached, distribution_attribute
 from autodetach.machine.engines import opaque_scaler, wrapped_backward
@@ -54,6 +55,8 @@ def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Val
 
     for path in library_bases(this.cls):
         part = of_torch(path)
+        if part is not None and part.startswith("optim.lr_scheduler."):
+            register_methods(m, this, OF_SCHEDULERS, site)
         if (part is not None and part.startswith("optim.")) or path.endswith("Optimizer"):
             fill_optimizer(m, this, args, kwargs, site)
         elif part is not None and part.startswith("nn.") and part.rpartition(".")[2] in MODULES:

@@ -6,6 +6,7 @@ import ast
 
 from autodetach.kept import kept
 from autodetach.machine import step_hooks
+from autodetach.machine.called_unseen import ask
 from autodetach.machine.children import walk
 from autodetach.machine.classes import code_of, library_bases
 from autodetach.machine.core import Core
@@ -152,6 +153,7 @@ def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: 
         m.step(optimizer_leaves(m, this), site, "grad", guessed=LEAVES not in this.attrs)
         return m.opaque("step")
     trained(m, site)
+    ask(m)
     step_hooks.run(m, this, step_hooks.BEFORE, args, kwargs, site)
     result = _step(m, this, args, kwargs, site)
     step_hooks.run(m, this, step_hooks.BEHIND, args, kwargs, site)

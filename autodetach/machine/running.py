@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.kept import kept
 from autodetach.machine.apart import Apart
+from autodetach.machine.called_unseen import ask
 from autodetach.machine.constructor_arguments import keep
 from autodetach.machine.entries import (
     Calls,
@@ -89,6 +90,7 @@ def run_once(
         run.finished = False
     except RecursionError:
         run.finished = False
+    ask(machine)
     return run
 
 

@@ -167,6 +167,7 @@ class State:
         self.named_constants: dict[Hashable, tuple[Class, str]] = {}  # texts and numbers that an enumeration has
         self.counts: dict[Hashable, Hashable] = {}  # by the key of what counts passes: which of all numbers it is
         self.step_hooks: list[Instance] = []  # and at each step of an optimizer
+        self.called_unseen: list[tuple[Value, Site]] = []  # functions that PyTorch calls, and where it was given them
         self.escapes: list[Escape] = []
         self.broken_off: list[TypeFault] = []  # by what the program, or an entry point, ended
         self.type_faults: list[TypeFault] = []

@@ -14,6 +14,7 @@ from autodetach.machine import (
 )
 from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number
 from autodetach.machine.autograd_calls import autograd_backward, autograd_grad
+from autodetach.machine.called_unseen import register
 from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.distributions import distribution, of_distributions
@@ -96,6 +97,7 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if part.startswith("nn.") and name in MODULES:
         return build_module(m, name, args, kwargs, site)
     if part.startswith("optim.lr_scheduler."):
+        register(m, [*args, *kwargs.values()], site)
         return m.opaque(name)
     if part.startswith("optim.") and name[:1].isupper():
         return build_optimizer(m, path, args, kwargs, site)

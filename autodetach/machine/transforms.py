@@ -5,6 +5,7 @@ from __future__ import annotations
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.by_place import by_place
+from autodetach.machine.called_unseen import register
 from autodetach.machine.copies import deepcopy
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
@@ -151,6 +152,7 @@ def _parts(m: Core, args: Args, site: Site) -> Args:
 def _averaged(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """`AveragedModel(model)`: a copy of the model, which `update_parameters` changes in place."""
     model = args[0] if args else kwargs.get("model")
+    register(m, [*args[1:], *(value for name, value in kwargs.items() if name != "model")], site)
     if not isinstance(model, Instance):
         return m.opaque("AveragedModel")
     this = Instance(External("torch.nn.AveragedModel"), m.serial(), m.clock)

@@ -1,0 +1,150 @@
+"""Functions that PyTorch calls where no run sees it: those of schedulers, averages, samplers, and of a state.
+
+They are not run. What they read is taken for what must stay a tensor: a rate or a weight that is made of it, or which
+example comes next, would be another one if it were a number, and a method that only tensors have would not be there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from autodetach.kept import kept
+from autodetach.machine.children import walk
+from autodetach.machine.classes import code_of, linear_order
+from autodetach.machine.closures import free_names
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
+from autodetach.machine.number_readers import wanted
+from autodetach.machine.program_values import (
+    Class,
+    ClassMethod,
+    Frame,
+    Function,
+    Instance,
+    Method,
+    Namespace,
+    Native,
+    Property,
+)
+from autodetach.machine.values import Mapping, Sequence, Value
+
+OF_SCHEDULERS = ("get_lr", "_get_closed_form_lr")
+OF_SAMPLERS = ("__iter__", "__len__")
+OF_MODULES = (
+    "get_extra_state", "set_extra_state", "_save_to_state_dict", "_load_from_state_dict", "extra_repr", "state_dict",
+    "load_state_dict",
+)  # fmt: skip
+"""Methods that a class in view has for PyTorch, which calls them from its own."""
+BOUND = "#bound"
+"""Of what `functools.partial` makes: the arguments that it has bound."""
+MAX_FOLLOWED = 16
+"""So many functions are looked at that one of these calls."""
+Reading = tuple[str, str]
+
+
+def register(m: Core, values: Iterable[Value], site: Site) -> None:
+    """PyTorch is given some values: functions among them may be called from now on."""
+    for value in values:
+        if isinstance(value, Sequence):
+            register(m, [one for one in value.items if not isinstance(one, Sequence)], site)
+        elif isinstance(value, Mapping):
+            register(m, [one for _, one in value.items.values() if not isinstance(one, Mapping)], site)
+        elif code_of(value) is not None:
+            m.called_unseen.append((value, site))
+
+
+def register_methods(m: Core, this: Value, names: Iterable[str], site: Site) -> None:
+    """Have those of some methods be called that the class of an object defines in view."""
+    if isinstance(this, Instance) and isinstance(this.cls, Class):
+        found = (_of_class(this.cls, name) for name in names)
+        register(m, [Method(value, this) for value in found if isinstance(value, Function)], site)
+
+
+def ask(m: Core) -> None:
+    """Note of the numbers that functions read by now that tensors may have been meant."""
+    for function, site in m.called_unseen:
+        wanted(m, _read_by(function), site, "called")
+
+
+def _read_by(function: Value) -> Iterator[Value]:
+    """What a function reads by names and attributes, and the functions in view that it calls."""
+    waiting, seen = [function], set[object]()
+    while waiting and len(seen) < MAX_FOLLOWED:
+        value = waiting.pop()
+        code, this = code_of(value), _receiver(value)
+        if code is None or (code.node, id(this)) in seen:
+            continue
+        seen.add((code.node, id(this)))
+        yield from _bound_in(value)
+        yield from (*code.defaults, *code.kwdefaults)
+        given = code.node.args.args
+        own = given[0].arg if this is not None and given else ""
+        for name, attribute in _readings(code.node):
+            base = this if name == own else _bound(code.frame, name)
+            found = _attribute(base, attribute) if attribute else base
+            if code_of(found) is not None and not isinstance(found, Instance):
+                waiting.append(found)
+            else:
+                yield found
+
+
+def _receiver(value: Value) -> Value:
+    if isinstance(value, Method):
+        return value.this
+    return value if isinstance(value, Instance) else _receiver(value.this) if isinstance(value, Native) else None
+
+
+def _bound_in(value: Value) -> Iterator[Value]:
+    if isinstance(value, Native) and BOUND in value.attrs:
+        yield value.attrs[BOUND]
+
+
+def _bound(frame: Frame | None, name: str) -> Value:
+    """What a name is bound to around a function."""
+    while frame is not None:
+        if name in frame.names and not frame.is_class:
+            return frame.names[name]
+        frame = frame.outer
+    return None
+
+
+def _attribute(base: Value, name: str) -> Value:
+    """An attribute as it is held; a method, or what computes it. Of anything else than objects and files, the whole."""
+    if isinstance(base, Namespace):
+        return base.frame.names.get(name)
+    if not isinstance(base, Instance):
+        return base
+    if name in base.attrs:
+        return base.attrs[name]
+    raw = _of_class(base.cls, name) if isinstance(base.cls, Class) else None
+    if isinstance(raw, Property):
+        raw = raw.getter
+    if isinstance(raw, (Function, Native)):
+        return Method(raw, base)
+    return raw.function if isinstance(raw, ClassMethod) else raw
+
+
+def _of_class(cls: Class, name: str) -> Value:
+    classes = (c for c in linear_order(cls) if isinstance(c, Class))
+    return next((c.names[name] for c in classes if name in c.names), None)
+
+
+@kept
+def _readings(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> tuple[Reading, ...]:
+    """The names that a function reads from around it, and its first argument, each with the attribute, if one is read.
+
+    What is only put into a text is the same text of a number.
+    """
+    names = {*free_names(function), *(arg.arg for arg in function.args.args[:1])}
+    shown = {id(n.value) for n in walk(function) if isinstance(n, ast.FormattedValue)}
+    bases = {id(n.value) for n in walk(function) if isinstance(n, ast.Attribute)}
+    found: dict[Reading, None] = {}
+    for n in walk(function):
+        if id(n) in shown or not isinstance(getattr(n, "ctx", None), ast.Load):
+            continue
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id in names:
+            found[n.value.id, n.attr] = None
+        elif isinstance(n, ast.Name) and n.id in names and id(n) not in bases:
+            found[n.id, ""] = None
+    return tuple(found)
