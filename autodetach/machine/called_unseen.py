@@ -27,6 +27,7 @@ from autodetach.machine.program_values import (
     Native,
     Property,
 )
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Mapping, Sequence, Value
 
 OF_SCHEDULERS = ("get_lr", "_get_closed_form_lr")
@@ -52,6 +53,13 @@ def register(m: Core, values: Iterable[Value], site: Site) -> None:
             register(m, [one for _, one in value.items.values() if not isinstance(one, Mapping)], site)
         elif code_of(value) is not None:
             m.called_unseen.append((value, site))
+
+
+def register_samplers(m: Core, values: Iterable[Value], site: Site) -> None:
+    """Some values are handed to what loads data: it asks samplers, and data sets that are gone through in order."""
+    for value in values:
+        for this in value.items if isinstance(value, Sequence) else [value]:
+            register_methods(m, this, OF_SAMPLERS, site)
 
 
 def register_methods(m: Core, this: Value, names: Iterable[str], site: Site) -> None:
@@ -134,10 +142,11 @@ def _of_class(cls: Class, name: str) -> Value:
 def _readings(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> tuple[Reading, ...]:
     """The names that a function reads from around it, and its first argument, each with the attribute, if one is read.
 
-    What is only put into a text is the same text of a number.
+    What is only put into a text is the same text of a number, and a list of numbers is as long as one of tensors.
     """
     names = {*free_names(function), *(arg.arg for arg in function.args.args[:1])}
     shown = {id(n.value) for n in walk(function) if isinstance(n, ast.FormattedValue)}
+    shown |= {id(n.args[0]) for n in walk(function) if isinstance(n, ast.Call) and n.args and spelled(n.func) == "len"}
     bases = {id(n.value) for n in walk(function) if isinstance(n, ast.Attribute)}
     found: dict[Reading, None] = {}
     for n in walk(function):

@@ -14,7 +14,7 @@ from autodetach.machine import (
 )
 from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number
 from autodetach.machine.autograd_calls import autograd_backward, autograd_grad
-from autodetach.machine.called_unseen import register
+from autodetach.machine.called_unseen import register, register_samplers
 from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.distributions import distribution, of_distributions
@@ -69,6 +69,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if part is None:
         return call_other(m, path, args, kwargs, site)
     name = part.rpartition(".")[2]
+    if part.startswith("utils.data."):
+        register_samplers(m, [*args, *kwargs.values()], site)
     handler = HANDLERS.get(part) or HANDLERS.get(name)
     if handler is None and part in transforms.HANDLERS:
         handler = transforms.HANDLERS[part]
@@ -277,6 +279,7 @@ def _data_loader(m: Core, args: list[Value], kwargs: dict[str, Value], site: Sit
     made.attrs["dataset"] = args[0] if args else kwargs.get("dataset")
     wanted(m, [made.attrs["dataset"]], site, "DataLoader")
     made.attrs["collate_fn"] = kwargs.get("collate_fn")
+    register(m, [kwargs.get("worker_init_fn")], site)
     made.attrs["batch_size"] = kwargs.get("batch_size", args[1] if len(args) > 1 else 1)
     return made
 
