@@ -89,6 +89,7 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
     if name == "state_dict":
         return state_dict(m, this)
     if name == "load_state_dict":
+        wanted(m, [*args, *kwargs.values()], site, name)
         for _, tensor in named_tensors(this):
             m.change_in_place(tensor, site)
         return m.opaque(name)

@@ -225,6 +225,8 @@ def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
                 written = values[0] if values and isinstance(values[0], Mapping) else Mapping()
                 groups.items.append(group_of(m, written, leaves))
             return None
+        if name == "load_state_dict":
+            wanted(m, values, site, name)
         if name in step_hooks.OF_ONE and values:
             return step_hooks.register(m, this, step_hooks.OF_ONE[name], values[0])
         return m.opaque(name) if name == "state_dict" else None
