@@ -15,6 +15,7 @@ from autodetach.machine.classes import code_of, linear_order
 from autodetach.machine.closures import free_names
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.module_tree import modules_of
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import (
     Class,
@@ -32,11 +33,10 @@ from autodetach.machine.values import Mapping, Sequence, Value
 
 OF_SCHEDULERS = ("get_lr", "_get_closed_form_lr")
 OF_SAMPLERS = ("__iter__", "__len__")
-OF_MODULES = (
-    "get_extra_state", "set_extra_state", "_save_to_state_dict", "_load_from_state_dict", "extra_repr", "state_dict",
-    "load_state_dict",
-)  # fmt: skip
-"""Methods that a class in view has for PyTorch, which calls them from its own."""
+OF_SHOWN = ("extra_repr",)
+OF_STATES = ("get_extra_state", "set_extra_state", "_save_to_state_dict", "_load_from_state_dict")
+OF_CHILDREN = ("state_dict",)
+"""Methods that a class in view has for PyTorch, which calls them from its own; these last ones of children alone."""
 BOUND = "#bound"
 """Of what `functools.partial` makes: the arguments that it has bound."""
 MAX_FOLLOWED = 16
@@ -64,9 +64,22 @@ def register_samplers(m: Core, values: Iterable[Value], site: Site) -> None:
 
 def register_methods(m: Core, this: Value, names: Iterable[str], site: Site) -> None:
     """Have those of some methods be called that the class of an object defines in view."""
-    if isinstance(this, Instance) and isinstance(this.cls, Class):
-        found = (_of_class(this.cls, name) for name in names)
-        register(m, [Method(value, this) for value in found if isinstance(value, Function)], site)
+    register(m, _own_methods(this, names), site)
+
+
+def _own_methods(this: Value, names: Iterable[str]) -> list[Method]:
+    if not isinstance(this, Instance) or not isinstance(this.cls, Class):
+        return []
+    found = [_of_class(this.cls, name) for name in names]
+    return [Method(value, this) for value in found if isinstance(value, Function)]
+
+
+def ask_for_state(m: Core, this: Instance, site: Site) -> None:
+    """The state of a module is read or loaded: modules below it have methods of their own for that."""
+    for module in modules_of(this):
+        names = OF_STATES if module is this else (*OF_STATES, *OF_CHILDREN)
+        for method in _own_methods(module, names):
+            wanted(m, _read_by(method), site, "state_dict")
 
 
 def ask(m: Core) -> None:
@@ -86,8 +99,7 @@ def _read_by(function: Value) -> Iterator[Value]:
         seen.add((code.node, id(this)))
         yield from _bound_in(value)
         yield from (*code.defaults, *code.kwdefaults)
-        given = code.node.args.args
-        own = given[0].arg if this is not None and given else ""
+        own = next((arg.arg for arg in code.node.args.args), "")
         for name, attribute in _readings(code.node):
             base = this if name == own else _bound(code.frame, name)
             found = _attribute(base, attribute) if attribute else base

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import tensors
 from autodetach.machine.backward_hooks import removable
+from autodetach.machine.called_unseen import ask_for_state, register
 from autodetach.machine.convolutions import convolve, is_convolution
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
@@ -28,7 +29,13 @@ from autodetach.machine.program_values import Class, Function, Instance, Iterabl
 from autodetach.machine.torch_semantics import MODULES
 from autodetach.machine.values import Mapping, Sequence, Value
 
-MODULE_METHODS = frozenset(
+STATE_HOOKS = frozenset(
+    """
+    _register_state_dict_hook _register_load_state_dict_pre_hook register_state_dict_pre_hook
+    register_state_dict_post_hook register_load_state_dict_pre_hook register_load_state_dict_post_hook
+    """.split()
+)
+MODULE_METHODS = STATE_HOOKS | frozenset(
     """
     parameters named_parameters children named_children modules named_modules train eval to cuda cpu float double half
     bfloat16 type apply share_memory zero_grad requires_grad_ state_dict load_state_dict register_buffer
@@ -84,8 +91,14 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
         hooks = this.attrs.setdefault(kind, Sequence("list", [], m.clock))
         hooks.items.append(args[0])
         return _handle(m, hooks, args[0])
+    if name in STATE_HOOKS:
+        # Most of them are given the module.
+        register(m, [Method(hook, this) if isinstance(hook, Function) else hook for hook in args], site)
+        return m.call_unknown(name, args, kwargs, site)
     if name.startswith("register_"):
         return m.opaque("handle")
+    if name in ("state_dict", "load_state_dict"):
+        ask_for_state(m, this, site)
     if name == "state_dict":
         return state_dict(m, this)
     if name == "load_state_dict":

@@ -27,6 +27,7 @@ from autodetach.machine import (
 )
 from autodetach.machine.attributes import Attributes
 from autodetach.machine.bare_objects import bare_object, can_be_bare, is_open
+from autodetach.machine.called_unseen import OF_SHOWN, register_methods
 from autodetach.machine.classes import cannot_be_called, decorate
 from autodetach.machine.cut_by_others import cut_by_call
 from autodetach.machine.exceptions import is_ready_for
@@ -297,6 +298,8 @@ class Objects(Attributes):
         this = Instance(cls, self.serial(), self.clock)
         this.made = site.node
         this.open = is_open(cls)
+        if is_module(this):
+            register_methods(self, this, OF_SHOWN, site)
         if raw is not MISSING and data_sets.is_data_set(cls):
             data_sets.made(self, this, lambda: self.call(self.bind(raw, this, site), args, kwargs, site))
         elif raw is not MISSING:
