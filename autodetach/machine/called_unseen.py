@@ -29,7 +29,7 @@ from autodetach.machine.program_values import (
     Property,
 )
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Mapping, Sequence, Value
+from autodetach.machine.values import Sequence, Value
 
 OF_SCHEDULERS = ("get_lr", "_get_closed_form_lr")
 OF_SAMPLERS = ("__iter__", "__len__")
@@ -45,14 +45,10 @@ Reading = tuple[str, str]
 
 
 def register(m: Core, values: Iterable[Value], site: Site) -> None:
-    """PyTorch is given some values: functions among them may be called from now on."""
+    """PyTorch is given some values: functions among them, or in lists of them, may be called from now on."""
     for value in values:
-        if isinstance(value, Sequence):
-            register(m, [one for one in value.items if not isinstance(one, Sequence)], site)
-        elif isinstance(value, Mapping):
-            register(m, [one for _, one in value.items.values() if not isinstance(one, Mapping)], site)
-        elif code_of(value) is not None:
-            m.called_unseen.append((value, site))
+        given = value.items if isinstance(value, Sequence) else [value]
+        m.called_unseen += [(function, site) for function in given if code_of(function) is not None]
 
 
 def register_samplers(m: Core, values: Iterable[Value], site: Site) -> None:
