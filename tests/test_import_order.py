@@ -225,7 +225,7 @@ ORDER = (
     "candidates.with_history",
     "candidates.begun_again",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",
-    "candidates.without_mode candidates.stored_and_carried candidates.stored_copies",
+    "candidates.without_mode candidates.stored_and_carried candidates.stored_copies candidates.cut_between",
     "candidates.carried candidates.stored_values candidates.handed_to_sum",
     "candidates.summed_without_graph",
     # One file a rule.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import structural
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Node, calls_of
+from autodetach.machine.graph import Node, Site, calls_of
 from autodetach.machine.spelling import called_name
-from autodetach.machine.values import Tensor, Value
+from autodetach.machine.values import Sequence, Tensor, Value
 from autodetach.view.crossings import Crossed
 from autodetach.view.none_by_default import may_be_none
 from autodetach.view.program import Program, listed
@@ -39,6 +39,8 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
             new = "{}.detach_()" if is_changed else structural("{}", value)
             if new is None or not isinstance(expression, PLACES):
                 return
+            if isinstance(program.parents.get(expression), ast.Starred):
+                new = new.removeprefix("tuple")
             is_left_out = may_be_none(program, expression)
             if not is_left_out:
                 edits[expression] = ReplaceExpression(expression, new)
@@ -102,6 +104,13 @@ def is_set_to_none(scope: ast.AST, name: str) -> bool:
     )
 
 
+def _spread(site: Site, operand: Value) -> list[tuple[ast.expr, Value]]:
+    """What a call spreads out that has the operand in it: `self.state` of `cell(x, *self.state)`."""
+    spread = [a.value for a in site.node.args if isinstance(a, ast.Starred)] if isinstance(site.node, ast.Call) else []
+    pairs = [(e, v) for e, v in site.operands if isinstance(v, Sequence) and any(part is operand for part in v.items)]
+    return [(e, v) for e, v in pairs if isinstance(e, PLACES) and any(e is s for s in spread)]
+
+
 def read_at(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
     """Where the state is read first."""
     return next(iter(reads_of(reader, operand)), None)
@@ -111,6 +120,7 @@ def reads_of(reader: Node, operand: Value) -> list[tuple[ast.expr, Value]]:
     """Where the state is read: at the outermost call that is given it, once or more, and not inside of a cell."""
     for site in reversed(list(calls_of(reader.chain))):
         named = [pair for pair in site.operands if pair[1] is operand and isinstance(pair[0], PLACES)]
+        named = named or _spread(site, operand)
         if named:
             return named
     given = [pair for pair in reader.site.operands if pair[1] is operand]

@@ -38,7 +38,9 @@ the first loss, and anew by the same modules in each pass, or for the second los
 may be meant as a constant: it is detached where names (`old_log_probs`, `teacher`) or a ratio tell so, and retained
 otherwise; both are unsafe. What passes save up for a
 function that trains with it every few of them, while they train with a loss of their own, joins that loss: unsafe.
-A sum that `forward` adds up in an attribute, and nothing ever sets back, begins anew in each call: unsafe.
+A sum that `forward` adds up in an attribute, and nothing ever sets back, begins anew in each call: unsafe. A state
+that goes on from a forward whose loss was differentiated, and stepped, into the next is detached where that reads it:
+unsafe.
 Losses in a loop are summed where there surely are some, all of them are there before the loop, and each is
 differentiated as it is; where a filter may leave none, or each is given a gradient, every pass keeps the graph.
 
@@ -59,6 +61,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.begun_sum import begun_behind
+from autodetach.candidates.cut_between import cut_between
 from autodetach.candidates.joined_shares import joined_shares
 from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.layer_alone import layer_alone
@@ -184,6 +187,8 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     if "sum" in program.prefer:
         repairs.reverse()
     yield from repairs
+    if goes_on:
+        yield from cut_between(program, run, event)
     yield from joined_terms(program, event.second)
 
 
