@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.one_number import gives_one_number
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Node, calls_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.machine.torch_facts import Shape
-from autodetach.machine.torch_modules import MODULES
-from autodetach.machine.torch_operations import OPS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, handed, statement_in, text, without_retain
 
@@ -32,7 +30,7 @@ def under_its_name(program: Program, run: Run, first: Differentiation, second: D
         for statement in dict.fromkeys(statement_in(n, frame) for n in fresh):
             if isinstance(statement, ast.Expr) and now in _behind(program, statement):
                 loss = _differentiated(program, second, statement)
-                if loss is not None and _ends(run, statement, fresh):
+                if loss is not None and _ends(program, run, statement, fresh, frame):
                     shown = f"keep `{text(statement.value)}` as `{loss.id}`"
                     assign, flags = AssignResult(statement, (loss,)), without_retain([*second.walked, *fresh])
                     if flags:
@@ -72,16 +70,13 @@ def _differentiated(program: Program, second: Differentiation, statement: ast.Ex
     return names[0] if len(names) == 1 else None
 
 
-def _ends(run: Run, statement: ast.Expr, fresh: list[Node]) -> bool:
+def _ends(program: Program, run: Run, statement: ast.Expr, fresh: list[Node], frame: object) -> bool:
     """Whether the value of a statement is a loss that is computed there, and nothing is computed from it."""
-    read = {parent for n in run.machine.nodes for parent in n.parents}
-    return any(n.site.node is statement.value and n not in read and _is_loss(n.op) for n in fresh)
-
-
-def _is_loss(op: str) -> bool:
-    """Whether an operation gives one number, as far as its name says."""
-    facts = MODULES[op].op if op in MODULES else OPS.get(op)
-    return facts is not None and facts.shape in (Shape.SCALAR, Shape.REDUCE, Shape.LOSS)
+    call, read = statement.value, {parent for n in run.machine.nodes for parent in n.parents}
+    if not isinstance(call, ast.Call):
+        return False
+    made = (n for n in fresh if n.site.node is call and n not in read)
+    return any(gives_one_number(program, call, n.op, frame) for n in made)
 
 
 def _is_dropped(program: Program, name: str, behind: list[ast.stmt]) -> bool:
