@@ -105,7 +105,8 @@ def _is_begun(program: Program, mention: ast.AST, *, keyed: bool) -> bool:
     if not isinstance(mention, (ast.Name, ast.Attribute)):
         return False
     if isinstance(mention.ctx, ast.Store):
-        is_bound = isinstance(around, (ast.Assign, ast.AnnAssign)) and mention in targets_of(around)
+        # `self.maps = self.history = []` gives the same list another name, under which it may be looked into.
+        is_bound = isinstance(around, (ast.Assign, ast.AnnAssign)) and targets_of(around) == [mention]
         return is_bound and _holds_nothing(getattr(around, "value", None), keyed=keyed)
     return isinstance(around, ast.Attribute) and around.attr == "clear" and _is_called(program, around)
 

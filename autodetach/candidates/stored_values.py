@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from autodetach.candidates.begun_in_method import begun_in_method
 from autodetach.candidates.cleared_behind import cleared_behind
 from autodetach.candidates.current_entry import current_entry
 from autodetach.candidates.detaching import element_candidates, leaves_of_display, narrowed_to
@@ -51,6 +52,7 @@ def repairs_of_store(program: Program, growth: Growth) -> Iterator[Candidate]:
         return
     if keeping(stored.value):
         yield from detached_in_closures(program, stored.value)
+    yield from begun_in_method(program, growth)
     yield from gathered_parts(program, growth)
     yield from _at_the_store(program, growth, stored)
     yield from detached_parts(program, stored)

@@ -33,7 +33,8 @@ detached where others in its place give numbers: `func(out.detach(), y)`. A reco
 lets go of its graph behind that, if nobody else has it. A forward hook that a function gives a layer each time that it
 is called, or that an object gives it when a function makes that, is removed when the layer has run; unsafe, as what the
 layer computes later may be meant to be kept. A list of
-which each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key
+which each pass differentiates the end is emptied once that is read, if nothing else looks into it; one of which a
+method reads but the last, behind what it surely puts there itself, begins anew with each call. What is a key
 elsewhere, is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one.
 Unsafe if the value has history by assumption, or where a function of an imported file returns it, with a graph that is
 still whole; where no detach is enough, so that the calls which begin the graph go under `no_grad`, but not inside of a
