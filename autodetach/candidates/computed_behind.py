@@ -10,6 +10,7 @@ from autodetach.candidates.called_inside import calling_statements, of_the_same_
 from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.candidates.part_behind import part_behind_step
 from autodetach.candidates.replaced_fields import only_replace_fields
+from autodetach.candidates.taken_once import taken_once
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Differentiation, Node, diverge, with_leaves
 from autodetach.machine.run import Run
@@ -17,7 +18,7 @@ from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
 from autodetach.view.program import Program, line, listed, parts_of, statement_in, text, without_retain
-from autodetach.view.side_effects import draws_random_numbers
+from autodetach.view.side_effects import draws_random_numbers, takes_away
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -55,9 +56,13 @@ def computed_behind_step(
     else:
         yield from _outdated_alone(program, run, by, old)
     yield from cut_for_first(program, run, by, frame, statements, goal)
-    doubt = f"{BEHIND}, and random numbers are drawn again" if draws_random_numbers(run, statements) else BEHIND
-    message, copy = f"compute {shown} again before `{text(by.call)}`", CopyStatements(tuple(statements), goal)
-    yield Candidate(message, (copy, *(_flags_in_between(old, by) if in_a_row else flags)), doubt)
+    taken = taken_once(program, run, statements)
+    if taken is not None:
+        doubt = f"{BEHIND}, and random numbers are drawn again" if taken.draws else BEHIND
+        same = f", from the same {taken.shown}" if taken.shown else ""
+        message = f"compute {shown} again before `{text(by.call)}`{same}"
+        copy = CopyStatements(tuple(statements), goal, changes=taken.changes)
+        yield Candidate(message, (*taken.codemods, copy, *(_flags_in_between(old, by) if in_a_row else flags)), doubt)
 
 
 def _outdated_alone(program: Program, run: Run, by: Differentiation, old: list[Node]) -> Iterator[Candidate]:
@@ -159,7 +164,7 @@ def called_behind_step(program: Program, run: Run, by: Differentiation) -> Itera
         if call is None or draws_random_numbers(run, [call]):
             outdated = _stepped_since(run, old, by)
             yield from part_behind_step(program, run, by, outdated, _flags_of(outdated, by))
-        if call is None:
+        if call is None or takes_away(program, run, [call]):
             return
         again = ", and random numbers are drawn again" if draws_random_numbers(run, [call]) else ""
         message = f"call `{text(call)}` again before `{text(goal)}`"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.taken_once import taken_once
 from autodetach.machine.children import targets_of
 from autodetach.machine.graph import Differentiation, Node, ancestors, calls_of
 from autodetach.machine.run import Run
@@ -38,6 +39,9 @@ def cut_for_first(
     if not first or not _are_trained_by_both(run, kept, first, by):
         return
     repeated = [s for s in again if any(nodes[n] is s for n in stale)]
+    taken = taken_once(program, run, repeated)
+    if taken is None or taken.codemods:
+        return
     edges = [(n, parent) for n in stale for parent in n.parents if parent in kept]
     places = {_given(program, child, parent, nodes[child]): None for child, parent in edges}
     if not places or None in places or any(nodes[n] in repeated for n in kept):

@@ -30,21 +30,22 @@ gradient, since one loss may be meant to be detached. Otherwise the second loss 
 reads it before, or as much of it as depends on what was stepped, also where another method has made that; or it is
 differentiated, and its parameters stepped, before the first step, under an `if` of its own where only some passes do so
 and other things besides, or with the end of an `if` behind it that has made a part of it and steps another network; or
-it is computed once more, the first one from a detached value where both would train its makers; or the first step is
-dropped, if the same one runs behind the second loss and nothing is zeroed in between. Where no step but the program
-changes a tensor in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)` becomes `x = x.mul(y)`, a layer
-gets `inplace=False`, and `x[k] = y` writes into a copy, as `x.mul_(y)` does where others hold `x`; in a loop it is one
-that is made in front of it; where several operations have saved `x`, a copy is made in front of its first change, which
-is unsafe, since a view of `x` keeps what it had. The former is unsafe where something else may hold `x`, as the next
-network that reads the same `x` does, and where `y` may be of a wider type, as an array of NumPy is: `x` keeps its own
-in place. Of a parameter that it changes so, as to normalise it, a copy (`weight.clone()`) is computed with. Where the
-forward is run again behind the step, but under a name that nobody reads, it takes the name of the old result. A call
-that leads to the change moves behind the backward call, or a hook that makes it takes the name of a later one. Where
-the later loss has the first one as a term, it is differentiated alone, and the first one's step runs behind it. Where
-one call has made all losses, each is differentiated for what its own step trains (`inputs=...`), and the steps follow.
-What a network out of view has made is handed on detached where the step of an optimizer out of view may have changed
-that network. What statistics are made of in place, and a loss has in its target alone, is detached where the training
-computes it. These are unsafe: to detach, or another one of them, may be what was meant.
+it is computed once more, the first one from a detached value where both would train its makers, of the same data, which
+gets a name where it is drawn or taken in the middle of that; or the first step is dropped, if the same one runs behind
+the second loss and nothing is zeroed in between. Where no step but the program changes a tensor in place, it makes a
+new one: `x += y` becomes `x = x + y`, `x.mul_(y)` becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y`
+writes into a copy, as `x.mul_(y)` does where others hold `x`; in a loop it is one that is made in front of it; where
+several operations have saved `x`, a copy is made in front of its first change, which is unsafe, since a view of `x`
+keeps what it had. The former is unsafe where something else may hold `x`, as the next network that reads the same `x`
+does, and where `y` may be of a wider type, as an array of NumPy is: `x` keeps its own in place. Of a parameter that it
+changes so, as to normalise it, a copy (`weight.clone()`) is computed with. Where the forward is run again behind the
+step, but under a name that nobody reads, it takes the name of the old result. A call that leads to the change moves
+behind the backward call, or a hook that makes it takes the name of a later one. Where the later loss has the first one
+as a term, it is differentiated alone, and the first one's step runs behind it. Where one call has made all losses, each
+is differentiated for what its own step trains (`inputs=...`), and the steps follow. What a network out of view has made
+is handed on detached where the step of an optimizer out of view may have changed that network. What statistics are made
+of in place, and a loss has in its target alone, is detached where the training computes it. These are unsafe: to
+detach, or another one of them, may be what was meant.
 
 ## When it stays silent
 When the forward is run again after the step, and when no changed tensor was saved.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from autodetach.kept import kept
@@ -33,7 +33,7 @@ class Reading(NamedTuple):
     functions: set[Function]
 
 
-def read_by(program: Program, run: Run, statements: list[ast.stmt]) -> Reading:
+def read_by(program: Program, run: Run, statements: Sequence[ast.stmt | ast.expr]) -> Reading:
     """What statements, and the functions that they call, directly or not, read."""
     known = functions_by_name(program)
     made = _functions_of_nodes(program, run, statements)
@@ -75,7 +75,7 @@ def _functions_in(tree: ast.Module) -> dict[str, list[Function]]:
     return found
 
 
-def _functions_of_nodes(program: Program, run: Run, statements: Iterable[ast.stmt]) -> set[Function]:
+def _functions_of_nodes(program: Program, run: Run, statements: Iterable[ast.stmt | ast.expr]) -> set[Function]:
     """The functions in which nodes are made while the statements run."""
     lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
     found: set[ast.AST] = set()
@@ -130,7 +130,7 @@ def _of_objects(
     return {f for f in known.get(name, ()) if program.parents.get(f) in classes}
 
 
-def frame_of(program: Program, run: Run, statement: ast.stmt) -> Frame | None:
+def frame_of(program: Program, run: Run, statement: ast.stmt | ast.expr) -> Frame | None:
     """The names of the function of a statement, when the machine has last run that."""
     home = program.scope(statement)
     places = (place for node in reversed(run.machine.nodes) for place in trail_of(node))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from autodetach.container_methods import CHANGING
 from autodetach.machine.arguments import all_parameter_names
@@ -60,8 +61,8 @@ def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
     )
 
 
-def takes_away(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
-    """Whether statements, or functions that they call, take something away that is not there again: `next(batches)`."""
+def takes_away(program: Program, run: Run, statements: Sequence[ast.stmt | ast.expr]) -> bool:
+    """Whether these, or functions that they call, take something away that is not there again: `next(batches)`."""
     inside = [(n, set[str]()) for s in statements for n in ast.walk(s)]
     for function in read_by(program, run, statements).functions:
         local = {n.id for n in walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
