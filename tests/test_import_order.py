@@ -194,7 +194,7 @@ ORDER = (
     "candidates.called_inside candidates.only_shown",
     "candidates.names_of_function",
     "candidates.called_out_of_view",
-    "candidates.called_by_others candidates.taken_once",
+    "candidates.called_by_others candidates.taken_once candidates.behind_train",
     "candidates.*",
     "candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.computed_behind candidates.nested_layers candidates.new_tensors candidates.bound_results",

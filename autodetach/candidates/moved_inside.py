@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.candidates.alike_objects import make_what_changes
+from autodetach.candidates.behind_train import behind_train
 from autodetach.candidates.built_with_locals import built_with_locals, is_set_anew
 from autodetach.candidates.called_inside import (
     called_by_reader,
@@ -84,7 +85,7 @@ def moved_to(
     ordered = _to_move(program, run, body, outer)
     if not ordered:
         return []
-    anchor = first_statement(body)
+    anchor = behind_train(program, ordered, body, first_statement(body))
     goal = program.scope(anchor)
     if loop is None and any(program.scope(s) is goal for s in ordered):
         return []  # it would run no more often

@@ -1,0 +1,62 @@
+"""What moves to the begin of a block stands behind `net.train()` there, if something turns the network to `eval()`."""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+
+from autodetach.machine.children import walk
+from autodetach.machine.spelling import spelled
+from autodetach.view.program import Program, call_of
+from autodetach.view.read_by import functions_by_name
+
+
+def behind_train(program: Program, statements: list[ast.stmt], body: list[ast.stmt], first: ast.stmt) -> ast.stmt:
+    """The statement of `body` in front of which others go that run networks, `first` if none is told to train.
+
+    In the second pass, a network is as the end of the first one has left it: in front of `train()`, it would evaluate.
+    """
+    bound = {name for s in statements for name in program.names_bound(s)}
+    run = {spelled(n) for s in statements for n in ast.walk(s) if isinstance(n, (ast.Name, ast.Attribute))}
+    attributes = {n.attr for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute) and _is_set(n)}
+    goal = first
+    for at, following in pairwise(body):
+        said = {n.attr for n in ast.walk(at) if isinstance(n, ast.Attribute)}
+        if not bound.isdisjoint(program.names_read(at)) or not attributes.isdisjoint(said):
+            break
+        if _trains(at) in run and _is_of_modules(program):
+            goal = following
+    return goal if goal is first or _is_turned_off(program) else first
+
+
+def _is_set(node: ast.Attribute) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def _trains(statement: ast.stmt) -> str:
+    """`net` of `net.train()`."""
+    call = call_of(statement)
+    if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "train":
+        return ""
+    return "" if any(_is_off(g) for g in _given(call)) or len(_given(call)) > 1 else spelled(call.func.value)
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(k.value for k in call.keywords)]
+
+
+def _is_off(given: ast.expr) -> bool:
+    return not (isinstance(given, ast.Constant) and given.value is True)
+
+
+def _is_of_modules(program: Program) -> bool:
+    """Whether no other method in view has the name, as that of an agent that does train."""
+    known = functions_by_name(program).get("train", [])
+    methods = [f.args.args for f in known if isinstance(program.parents.get(f), ast.ClassDef)]
+    return all(len(given) == 2 and given[1].arg == "mode" for given in methods)
+
+
+def _is_turned_off(program: Program) -> bool:
+    calls = (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, ast.Call))
+    methods = ((n.func.attr, n) for n in calls if isinstance(n.func, ast.Attribute))
+    return any(name == "eval" or (name == "train" and any(map(_is_off, _given(n)))) for name, n in methods)
