@@ -72,6 +72,7 @@ from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.lifetime import comes_again, left_of, walked
 from autodetach.view.never_read import is_never_read
+from autodetach.view.own_gradient import statements_of_own_updates
 from autodetach.view.program import Program, is_update, line, observed_of, text
 from autodetach.view.targets import target_of
 
@@ -88,7 +89,9 @@ def find(program: Program) -> Iterator[Suspect]:
 
 def _suspect(program: Program, growth: Growth) -> Suspect | None:
     statement = program.statement(growth.node.site.node)
-    if statement is None or (not growth.elements and is_update(statement)):
+    if statement is None:
+        return None
+    if not growth.elements and (is_update(statement) or statement in statements_of_own_updates(program)):
         return None  # without anything new in it, `w = w - step` is a matter of leaves
     if _is_set_once(program, statement) or (not growth.dead and _is_differentiated_by_name(program, statement)):
         return None

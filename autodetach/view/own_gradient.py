@@ -9,6 +9,7 @@ from typing import NamedTuple
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.events import NonLeafGrad, UnreachedGrad
 from autodetach.machine.spelling import spelled
+from autodetach.once import once
 from autodetach.view.program import Program, parts_of
 
 
@@ -58,6 +59,13 @@ def own_updates(program: Program) -> Iterator[list[OwnUpdate]]:
         for one in _in_tuple(statement):
             updates.setdefault(one.made, one)
         yield sorted(updates.values(), key=lambda one: (one.made.lineno, one.made.col_offset))
+
+
+@once
+def statements_of_own_updates(program: Program) -> frozenset[ast.stmt]:
+    """The statements in which such updates stand."""
+    found = (program.statement(one.made) for updates in own_updates(program) for one in updates)
+    return frozenset(s for s in found if s is not None)
 
 
 def _made_by(program: Program, fact: NonLeafGrad, statement: ast.stmt | None) -> ast.expr | None:
