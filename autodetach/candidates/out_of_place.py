@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.candidates.wider_types import doubt_of_type
@@ -29,9 +29,9 @@ def out_of_place(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     target, value = next(iter(event.changed.operands), (None, None))
     while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
         target = target.func.value
-    if not isinstance(target, (ast.Name, ast.Attribute)) or not isinstance(value, Tensor):
+    if not isinstance(target, (ast.Name, ast.Attribute)) and not _is_entry(target):
         return
-    if value.is_leaf or value.storage is not event.storage:
+    if not isinstance(value, Tensor) or value.is_leaf or value.storage is not event.storage:
         return
     name = spelled(target)
     made = made_in_scope(program, changed, name)
@@ -42,6 +42,13 @@ def out_of_place(program: Program, event: StaleSaved) -> Iterator[Candidate]:
         yield from _augmented(program, changed, name, made, doubt)
     elif isinstance(changed, ast.Call):
         yield from _called(program, changed, target, doubt)
+
+
+def _is_entry(target: ast.AST | None) -> TypeGuard[ast.Subscript]:
+    """`batch["z"]`, `states[i]`: an element of a container, if it is no view."""
+    if not isinstance(target, ast.Subscript) or not isinstance(target.value, (ast.Name, ast.Attribute)):
+        return False
+    return isinstance(target.slice, (ast.Constant, ast.Name))
 
 
 def _augmented(
@@ -62,7 +69,8 @@ def _augmented(
         if all(type(s.op) in SIGNS for s in statements):
             shown = " and ".join(f"`{text(s)}`" for s in statements)
             codemods = tuple(
-                ReplaceStatement(s, f"{name} = {name} {SIGNS[type(s.op)]} {term_of(s)}", (s.value,)) for s in statements
+                ReplaceStatement(s, f"{{1}} = {{1}} {SIGNS[type(s.op)]} {term_of(s)}", (s.value, s.target))
+                for s in statements
             )
             yield Candidate(f"compute a new tensor in place of changing it: {shown}", codemods, doubt)
 
