@@ -16,7 +16,7 @@ from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.called import with_called
 from autodetach.view.program import Block, Program, line, listed, statement_in, text
-from autodetach.view.side_effects import draws_random_numbers
+from autodetach.view.side_effects import draws_random_numbers, takes_away
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -70,6 +70,8 @@ def _moved(
         return
     alone = [s for s in statements if _is_read_alone(program, s, statements, first)]
     copied = [s for s in statements if s not in alone]
+    if not alone:
+        yield from _again(program, run, statements, first, names, flags)
     if not alone or copied + alone != statements:
         return  # what is read elsewhere, too, would be another value there
     kept = {spelled(t) for s in alone for t in _attributes(s)}
@@ -78,6 +80,24 @@ def _moved(
     copies = (CopyStatements(tuple(copied), first, changes=tuple(changes)),) if copied else ()
     move = MoveStatements(tuple(alone), first, changes=tuple(changes))
     yield Candidate(f"compute {shown} right before `{text(first)}`", (*copies, move, *flags), ANEW)
+
+
+def _again(
+    program: Program, run: Run, statements: Block, goal: ast.stmt, names: dict[str, str], flags: tuple[Codemod, ...]
+) -> Iterator[Candidate]:
+    """`scores = self.D(self.fake)` in the method that reads `self.scores`, which others read as they were."""
+    from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    there = program.scope(goal)
+    said = [n for n in walk(there) if isinstance(n, ast.Attribute) and spelled(n) in names]
+    if any(_is_set(n) or program.scope(n) is not there for n in said) or takes_away(program, run, statements):
+        return
+    changes = tuple(ReplaceExpression(n, names[spelled(n)]) for s in statements for n in _said(s, names))
+    read = (ReplaceExpression(n, names[spelled(n)]) for n in said if line(n) >= line(goal))
+    shown = listed(t for s in statements for t in targets_of(s))
+    copy = CopyStatements(tuple(statements), goal, changes=changes)
+    yield Candidate(f"compute {shown} again before `{text(goal)}`", (copy, *read, *flags), ANEW)
 
 
 def _makers(program: Program, nodes: list[Node]) -> Block:
