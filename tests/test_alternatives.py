@@ -36,7 +36,7 @@ def messages(fixes: tuple[Fix, ...]) -> list[str]:
             "unsafe: detach `fake`",
             [
                 "unsafe: keep the graph until the last backward over it",
-                "unsafe: compute `fake` again before `errG.backward()`",
+                "unsafe: compute `fake` again before `errG.backward()`, from the same `torch.randn(16, 4)`",
             ],
         ),
         (
