@@ -165,7 +165,8 @@ class Assignments(Imports):
     def set_item(self, this: Value, index: Value, value: Value, site: Site, source: ast.expr | None) -> None:
         if isinstance(index, (Sym, Opaque)):
             open_written(self, this)
-        rated(self, this, index, value, site)
+        if not isinstance(this, Mapping):
+            rated(self, this, index, value, site)
         if isinstance(this, Tensor):
             at = site if source is None else Site(site.node, site.scope, ((source, value),))
             tensors.set_item(self, this, index, value, at)

@@ -62,6 +62,7 @@ from autodetach.machine.program_values import (
 from autodetach.machine.set_past_class import hidden_in
 from autodetach.machine.sizes import COUNTED, SIZES, counted_of_sizes
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import rated
 from autodetach.machine.told_of_values import GIVEN, RECORD, is_number, is_truth
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import FROM_NUMBER, GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
@@ -362,6 +363,7 @@ class Attributes(Core):
                     wanted(self, [new], site, "buffer")
                 elif type(new) is Opaque and MADE_BUFFER in new.attrs and is_module(value):
                     note_name(value, BUFFERS, name)
+                rated(self, value, name, new, site)
                 value.attrs[name] = new
                 settings.set_surely(self, value, name)
                 if isinstance(new, KEPT) and keeps_history(new):
@@ -377,6 +379,7 @@ class Attributes(Core):
                 added_attributes.note(self, value, name, new, site)
         elif isinstance(value, (Opaque, Function, Native)):
             if isinstance(value, Opaque):
+                rated(self, value, name, new, site)
                 cut_parts.cut_by_store(value, name, new, named=True)
                 alike_calls.set_otherwise(value)
                 settings.set_surely(self, value, name)

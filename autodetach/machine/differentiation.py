@@ -14,7 +14,7 @@ from autodetach.machine.picks import perhaps_others
 from autodetach.machine.sampled import meet_by_sample
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
-from autodetach.machine.steering import trained
+from autodetach.machine.steering import taken, trained
 from autodetach.machine.told_by_parts import note_part
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.values import Opaque, Tensor, Value
@@ -126,6 +126,7 @@ def differentiate(
     )
     m.differentiations.append(d)
     trained(m, site)
+    taken(m, roots, site)
     _walk(m, d, inputs)
     if (m.begun or m.beside or m.added) and not any(m.expecting):
         note_untrained(m, d, inputs)

@@ -19,7 +19,7 @@ from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.rhythms import modulus
 from autodetach.machine.settings import set_surely
 from autodetach.machine.state import MISSING, Raised
-from autodetach.machine.steering import counted
+from autodetach.machine.steering import counted, rated
 from autodetach.machine.told_of_values import is_constant, is_number, key_of
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import Mapping, Opaque, Sequence, Slice, Sym, Value
@@ -118,6 +118,7 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         this.turn = modulus(index) or this.turn
     if isinstance(this, Mapping):
         hash_all(m, [index], site)
+        rated(m, this, index, value, site)
         known = is_known(index)
         key = m.key(index)
         counted = None if known or key in this.items else counted_key(m, index, site)

@@ -18,7 +18,7 @@ from autodetach.machine.loss_weights import refuse_weight
 from autodetach.machine.marks import HOOKS, ITEMS, OUT_OF_VIEW, PREHOOKS, SPECTRAL, WEIGHTS
 from autodetach.machine.module_building import parameter_names, weight
 from autodetach.machine.module_tree import children_of, parameters_of
-from autodetach.machine.number_readers import wanted
+from autodetach.machine.number_readers import marked, wanted
 from autodetach.machine.parametrizations import weights_of
 from autodetach.machine.program_values import Class, External, Instance
 from autodetach.machine.tape import saved_for
@@ -129,6 +129,7 @@ def run_module(
     """
     result = tensors.plain(shape)
     result.born = m.clock
+    marked(result, *inputs)
     carriers = [t for t in (*inputs, *weights) if t.node is not None]
     by_gradient = gradients_in(inputs)
     if not m.grad_enabled or not carriers:

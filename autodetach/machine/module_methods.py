@@ -10,6 +10,7 @@ from autodetach.machine.called_unseen import ask_for_state, register
 from autodetach.machine.convolutions import convolve, is_convolution
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.held import contents
 from autodetach.machine.marks import HOOKS, ITEMS, PREHOOKS
 from autodetach.machine.module_calls import names_in_nn
 from autodetach.machine.module_tree import (
@@ -26,6 +27,7 @@ from autodetach.machine.module_tree import (
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.part_names import forget, set_by_part
 from autodetach.machine.program_values import Class, Function, Instance, Iterable, Method
+from autodetach.machine.steering import taken
 from autodetach.machine.torch_semantics import MODULES
 from autodetach.machine.values import Mapping, Sequence, Value
 
@@ -103,6 +105,7 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
         return state_dict(m, this)
     if name == "load_state_dict":
         wanted(m, [*args, *kwargs.values()], site, name)
+        taken(m, contents(args[0]) if args and isinstance(args[0], (Sequence, Mapping)) else args, site)
         for _, tensor in named_tensors(this):
             m.change_in_place(tensor, site)
         return m.opaque(name)

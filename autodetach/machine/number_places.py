@@ -9,6 +9,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import Iterable
+from autodetach.machine.steering import computed_with, is_trained
 from autodetach.machine.told_of_values import is_truth
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
@@ -47,6 +48,8 @@ def handed(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site
     carrying = [(place, value) for place, value in given if isinstance(value, CARRYING)]
     if not carrying:
         return
+    if name.endswith("_") or any(is_trained(value) for _, value in given):
+        computed_with(m, [value for _, value in carrying], site)
     base = name.rstrip("_")
     places = TAKEN.get(base, NOWHERE)
     if base in OPERATORS and not any(isinstance(value, (Tensor, Opaque)) for _, value in given):

@@ -100,17 +100,26 @@ def sum_in(value: Value) -> Sym | None:
     """The sum of numbers that something is, or that a tensor was computed from or compared with."""
     if type(value) is Tensor:
         value = value.extras.get(FROM_NUMBER) if value.extras is not None else None
+    elif type(value) is Opaque:
+        value = value.attrs.get(FROM_NUMBER)
     return value if type(value) is Sym and ROUNDED in value.tags else None
 
 
-def marked(made: Tensor, left: Value, right: Value, *, is_truth: bool) -> None:
+def marked(made: Tensor, *values: Value, is_truth: bool = False) -> None:
     """Have a tensor know of which sum of numbers it was made; what compares it with one tells how that went."""
-    number = sum_in(left) or sum_in(right)
+    number = next((found for value in values if (found := sum_in(value)) is not None), None)
     if number is None:
         return
     if is_truth:
         number = Sym(number.key, TRUTH, None, number.tags - {FRACTION})
     made.extras = (made.extras or {}) | {FROM_NUMBER: number}
+
+
+def made_of_sums(m: Core, made: Tensor, values: Iterable[Value]) -> None:
+    """Have a tensor know that sums of numbers are among the values that it holds."""
+    tags = frozenset(tag for value in values for tag in tags_in(value))
+    if ROUNDED in tags:
+        made.extras = (made.extras or {}) | {FROM_NUMBER: m.fresh("number", tags=tags)}
 
 
 def computed(m: Core, op: str, left: Value, right: Value, site: Site) -> None:

@@ -92,7 +92,7 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
             weighed(m, left, right, site)
             made = operations.operator(m, OPERATORS.get(op, "add"), left, right, site)
             if type(made) is Tensor:
-                marked(made, left, right, is_truth=False)
+                marked(made, left, right)
             return made
         if one is other and (left.extras is not None or right.extras is not None):
             weighed(m, left, right, site)

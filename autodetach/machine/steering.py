@@ -3,7 +3,8 @@
 `.item()` makes a number of double precision, and a sum of these is another one in its last digits than the sum of the
 tensors, by which such a test may go the other way. What the branches only save or print is left as it is. A scheduler
 tests what its step is given; a truth that is counted may weigh a loss; and what chooses a value, by `a if test else b`,
-chooses what that is for, as does what picks it by an index, `rates[worse]`, or counts how often a loop steps.
+chooses what that is for, as does what picks it by an index, `rates[worse]`, or counts how often a loop steps. So does
+the sum itself, where a rate, a setting of a layer, a gradient or a loss is made of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.children import targets_of, walk
+from autodetach.machine.classes import library_bases
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
@@ -26,8 +28,8 @@ from autodetach.machine.names_that_train import (
     saves_what_is_loaded,
     set_by,
 )
-from autodetach.machine.number_readers import FRACTION, ROUNDED, sum_in
-from autodetach.machine.program_values import Frame
+from autodetach.machine.number_readers import ROUNDED, sum_in
+from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import spelled
 from autodetach.machine.steering_branches import (
     NAMES,
@@ -43,7 +45,8 @@ from autodetach.machine.steering_branches import (
     steers,
 )
 from autodetach.machine.told_of_values import is_number, key_of
-from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.torch_semantics import MODULES
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value, gradients_in
 from autodetach.node_types import LOOPS
 
 TAKING = (ast.AnnAssign, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
@@ -81,22 +84,56 @@ def scheduled(m: Core, values: Iterable[Value], site: Site) -> None:
 
 
 def rated(m: Core, this: Value, key: Value, value: Value, site: Site) -> None:
-    """Something is stored under a key: a learning rate may be made of a sum, or be set where a test of one leads to."""
-    if not (isinstance(key, str) and key in RATES):
+    """Something is stored under a key or name: a rate may be made of a sum, or be set where a test of one leads to."""
+    if not (isinstance(key, str) and _is_rate_of(this, key)):
         return
-    if isinstance(this, Mapping) and key_of("params") not in this.items:
-        return  # a record, which may tell of the rate
-    tags = value.tags if type(value) is Sym else frozenset()
-    if ROUNDED in tags or any((statement, ROUNDED) in frame.went for statement, frame in m.trail):
+    tags = frozenset(tags_in(value)) if type(value) is Sym or type(value) is Sequence else frozenset()
+    if ROUNDED in tags or any((statement, ROUNDED) in frame.went for statement, frame in m.trail if frame.went):
         _note(m, tags, site)
 
 
+def _is_rate_of(this: Value, key: str) -> bool:
+    """Whether an optimizer or a layer computes with what is stored there: the `p` of a dropout, the `lr` of a group."""
+    if isinstance(this, Mapping):
+        return key_of("params") in this.items  # any other one is a record, which may tell of the rate
+    return key in RATES or (isinstance(this, Instance) and any(map(_is_layer, library_bases(this.cls))))
+
+
+def _is_layer(path: str) -> bool:
+    """A class of `torch.nn` that reads its attributes when it is called; others tell theirs."""
+    known = MODULES.get(path.rpartition(".")[2]) if path.startswith("torch.nn.") else None
+    return known is not None and known.result != "container"
+
+
 def weighed(m: Core, left: Value, right: Value, site: Site) -> None:
-    """An operator is applied to a number and to a tensor: if the number counts how a test of sums went, it steers."""
+    """An operator is applied to a number and to a tensor: if the number is a sum, or tells of one, it steers.
+
+    So may a tensor that is made of one, by its history.
+    """
     for side, other in ((left, right), (right, left)):
-        number = sum_in(side) if isinstance(other, (Tensor, Opaque)) and other.node is not None else None
-        if number is not None and FRACTION not in number.tags:
+        number = sum_in(side) if is_trained(other) else None
+        if number is not None:
             _note(m, number.tags, site)
+
+
+def taken(m: Core, values: Iterable[Value], site: Site) -> None:
+    """Some tensors become weights or their gradient, or are differentiated: of sums they may be made, too."""
+    for value in values:
+        number = sum_in(value)
+        if number is not None:
+            _note(m, number.tags, site)
+
+
+def is_trained(value: Value) -> bool:
+    """Whether a value has history, or is made of a gradient: what is computed of it may train."""
+    return (isinstance(value, (Tensor, Opaque)) and value.node is not None) or bool(gradients_in([value]))
+
+
+def computed_with(m: Core, values: Iterable[Value], site: Site) -> None:
+    """Something that trains is made, or computed, with some values: `clip_grad_norm_(weights, mean)`."""
+    tags = {tag for value in values if type(value) not in (Tensor, Opaque) for tag in tags_in(value)}
+    if ROUNDED in tags:
+        _note(m, frozenset(tags), site)
 
 
 def picked(m: Core, element: Value, this: Mapping | Sequence, index: Value, site: Site) -> Value:
@@ -174,9 +211,11 @@ def _rates_in(value: Value) -> Iterator[Sym]:
 
 
 def _note(m: Core, tags: frozenset[object], site: Site) -> None:
-    """What Python makes of a number and of a tensor alike is told by nothing else than the place where it steers."""
-    told = tags if any(isinstance(tag, ast.AST) for tag in tags) else tags | {site.node}
-    m.escapes.append(Escape((), Site(site.node, site.scope), m.tick(), "test", told))
+    """What Python makes of a number and of a tensor alike is told by nothing else than the place where it steers.
+
+    So is what is read of one, `float(total)`, which may be known to go where a tensor may be wanted.
+    """
+    m.escapes.append(Escape((), Site(site.node, site.scope), m.tick(), "test", tags | {site.node}))
 
 
 def _is_in(node: ast.AST | None, expression: ast.expr) -> bool:

@@ -21,7 +21,7 @@ STEERING = frozenset({"_exit", "abort", "backward", "exit", "load_state_dict", "
 """Calls that end a program, or train, or go back to other weights."""
 SHOWING = frozenset("bar pbar profiler prof progress progressbar spinner ticker timer tqdm".split())
 """Words in the names of what has a `step()` that trains nothing."""
-RATES = frozenset({"betas", "learning_rate", "lr", "momentum", "weight_decay"})
+RATES = frozenset({"base_lrs", "betas", "learning_rate", "lr", "momentum", "weight_decay"})
 
 
 @kept

@@ -11,7 +11,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import lost_by_copy
 from autodetach.machine.number_places import handed
-from autodetach.machine.number_readers import wanted
+from autodetach.machine.number_readers import made_of_sums, wanted
 from autodetach.machine.other_types import made_of
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type
 from autodetach.machine.told_of_values import is_number
@@ -81,6 +81,7 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         is_float = dtypes.is_floating(kwargs["dtype"])
     result = Tensor(None, shape, is_float)
     result.born = m.clock
+    made_of_sums(m, result, [*args, *kwargs.values()])
     if name in TENSOR_CLASSES or name in OF_VALUES:
         result.lost = lost_by_copy(first, site)
     wants = kwargs.get("requires_grad", False)

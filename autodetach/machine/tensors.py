@@ -15,12 +15,13 @@ from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import also_lost, lost_by_copy, lost_from, weights_of
 from autodetach.machine.in_place import in_place
 from autodetach.machine.number_places import handed
-from autodetach.machine.number_readers import tags_of, wanted
+from autodetach.machine.number_readers import made_of_sums, tags_of, wanted
 from autodetach.machine.operations import operation, operator
 from autodetach.machine.program_values import Iterable, Native
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type, shape_of_part, shape_of_row
 from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import taken, weighed
 from autodetach.machine.sure_views import is_view
 from autodetach.machine.torch_semantics import (
     EFFECTS,
@@ -133,6 +134,7 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
 def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None:
     if name in ("grad", "data"):
         wanted(m, [new], site, name)
+        taken(m, [new], site)
     if name == "grad":
         node = t.leaf_node if t.node is None else t.node
         if new is None and node is not None:
@@ -340,10 +342,12 @@ def augmented(m: Core, op: str, old: Tensor, right: Value, site: Site) -> Value:
     name = OPERATORS.get(op, "add")
     if name == "matmul":
         return operator(m, name, old, right, site)  # there is no `__imatmul__`
+    weighed(m, old, right, site)
     return in_place(m, old, name + "_", [right], site)
 
 
 def set_item(m: Core, t: Tensor, index: Value, value: Value, site: Site) -> None:
+    made_of_sums(m, t, [value])
     in_place(m, t, "__setitem__", [value], site)
 
 

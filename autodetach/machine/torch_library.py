@@ -32,6 +32,7 @@ from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.other_libraries import WRAPPERS, call_other
 from autodetach.machine.parameter_groups import clip
 from autodetach.machine.program_values import External, Function, Instance
+from autodetach.machine.steering import computed_with
 from autodetach.machine.taken_early import note_tested
 from autodetach.machine.tensor_factories import TENSOR_CLASSES, factory, variable
 from autodetach.machine.torch_semantics import (
@@ -60,6 +61,10 @@ OF_TENSORS = tuple(
     f"{name}." for name in "_C fft functional linalg masked nested nn.functional ops sparse special".split()
 )
 """Where functions make tensors of tensors; those of `torch.nn.parallel` or `torch.fx` may make anything."""
+TRAINING = ("distributions.", "nn.", "optim.")
+"""Where what is made, or done, is for training."""
+
+
 # ---- calls of library functions
 
 
@@ -79,9 +84,13 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         return handler(m, args, kwargs, site)
     if name.startswith(foreach.PREFIX):
         wanted(m, args[:1], site, name)
+        if name.endswith("_"):
+            computed_with(m, args[1:], site)
         return foreach.call(m, name, args, kwargs, site)
     if _takes_tensors(part, name):
         wanted(m, [*args, *kwargs.values()], site, name)
+    if part.startswith(TRAINING):
+        computed_with(m, [*args, *kwargs.values()], site)
     if name in GRAD_MODES:
         return make_grad_mode(m, name, args, kwargs)
     if part.startswith("nn.init."):
