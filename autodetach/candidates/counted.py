@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, methods
 from autodetach.machine.graph import Node
+from autodetach.machine.held import held_by
 from autodetach.machine.tallies import is_tally
 from autodetach.machine.told_of_values import is_scalar
 from autodetach.machine.values import Mapping, Value
@@ -16,16 +17,21 @@ from autodetach.view.program import Program, text
 
 def dicts_given(node: Node) -> list[tuple[ast.expr, Mapping]]:
     """The dicts that a `Counter` adds to what it holds, in which an operand of a node stands."""
-    if not any(is_tally(receiver) for _, receiver in node.site.operands[:1]):
+    if not _is_of_tally(node):
         return []
     held = [(e, v) for e, v in node.site.operands[1:] if isinstance(v, Mapping)]
     return [(e, v) for e, v in held if any(item is o for _, item in v.items.values() for o in node.operands)]
 
 
+def _is_of_tally(node: Node) -> bool:
+    """Whether a method of a `Counter`, or of an object of a class that derives from it, has made a node."""
+    return any(is_tally(held_by(receiver)) for _, receiver in node.site.operands[:1])
+
+
 def keywords_given(node: Node) -> list[tuple[ast.expr, Value]]:
     """What a `Counter` is given by name, `counts.update(loss=loss, kl=kl)`, as far as it has history."""
     call = node.site.node
-    if not isinstance(call, ast.Call) or not any(is_tally(receiver) for _, receiver in node.site.operands[:1]):
+    if not isinstance(call, ast.Call) or not _is_of_tally(node):
         return []
     written = [keyword.value for keyword in call.keywords if keyword.arg is not None]
     return [(e, v) for e, v in node.site.operands if any(e is w for w in written) and has_graph(v)]

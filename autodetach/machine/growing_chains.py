@@ -23,7 +23,7 @@ from autodetach.machine.growth import (
     proven,
     trains,
 )
-from autodetach.machine.held import contents, graph_in
+from autodetach.machine.held import contents, graph_in, held_by
 from autodetach.machine.local_records import is_in_local_record
 from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
@@ -353,7 +353,7 @@ def _begins_freed(run: Run, crossing: Crossing, cycle: list[Node]) -> bool:
 def _starts_as_number(run: Run, child: Node) -> bool:
     """Whether the first link of the chain had a Python number where the later ones have the chain."""
     place = child.site.node
-    if isinstance(place, ast.Call) and any(is_tally(value) for _, value in child.site.operands[:1]):
+    if isinstance(place, ast.Call) and any(is_tally(held_by(value)) for _, value in child.site.operands[:1]):
         return True
     first = next((n for n in run.machine.nodes if n.site.node is place and n.op == child.op), None)
     if first is None or first is child or len(first.site.operands) < 2:

@@ -32,7 +32,9 @@ from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")
 REPLACED = frozenset({"forward", HOOKS, PREHOOKS})
 """Attributes of a module by which calling it is more than what its class does."""
-CONTAINERS = frozenset({"builtins.list", "builtins.dict", "collections.OrderedDict", "collections.deque"})
+CONTAINERS = frozenset({"builtins.list", "builtins.dict"}).union(
+    f"collections.{name}" for name in ("Counter", "OrderedDict", "defaultdict", "deque")
+)
 """Containers of Python whose subclasses hold what they hold."""
 
 

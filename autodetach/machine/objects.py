@@ -55,12 +55,15 @@ from autodetach.machine.resets import reset_by
 from autodetach.machine.set_past_class import set_past_class, sets_past_class
 from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
 from autodetach.machine.taken_early import note_asked
+from autodetach.machine.tallies import is_tally
 from autodetach.machine.tasks import is_coroutine
 from autodetach.machine.told_of_values import GIVEN, RECORD, is_constant, may_be_no_tensor
 from autodetach.machine.values import GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
-CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {"builtins.dict": Mapping, "builtins.list": Sequence}
+CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {
+    "builtins.dict": Mapping, "builtins.list": Sequence, "collections.Counter": Mapping,
+}  # fmt: skip
 OF_ITEMS = frozenset({"__getitem__", "__setitem__", "__contains__"})
 
 
@@ -313,10 +316,13 @@ class Objects(Attributes):
 
 def _is_of_container(function: External, args: list[Value]) -> bool:
     """`dict.__getitem__(record, name)`: whether a method is called by its class, on such a container."""
-    kind = CLASSES_OF_CONTAINERS.get(function.path.rpartition(".")[0])
+    owner = function.path.rpartition(".")[0]
+    kind = CLASSES_OF_CONTAINERS.get(owner)
     held = args[0].attrs.get(ITEMS) if args and isinstance(args[0], Instance) else args[0] if args else None
     if kind is None or not isinstance(held, kind) or function.name == "fromkeys":
         return False
+    if is_tally(held) is not (owner == "collections.Counter") and function.name == "update":
+        return False  # that of a dict takes the place of what a counter holds
     return function.name in OF_ITEMS or containers.has_method(held, function.name)
 
 
