@@ -18,12 +18,13 @@ from autodetach.machine.others import one_of
 from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.rhythms import modulus
 from autodetach.machine.settings import set_surely
+from autodetach.machine.slices import delete_slice, sliced
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.steering import counted, rated
 from autodetach.machine.told_of_values import is_constant, is_number, key_of
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import Mapping, Opaque, Sequence, Slice, Sym, Value
-from autodetach.machine.windows import begins_anywhere, from_end, is_rest, of_this_window, perhaps_others
+from autodetach.machine.windows import from_end
 
 
 def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
@@ -60,7 +61,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
             this.items[key] = (index, guess)  # a setting is the same wherever it is read
         return guess
     if isinstance(index, Slice):
-        return _sliced(m, this, index, site)
+        return sliced(m, this, index, site)
     if isinstance(index, (int, bool)):
         if -len(this.items) <= index < len(this.items):
             taken = from_end(m, this, index)
@@ -85,31 +86,6 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         item = m.draw(filled[-1], this.items, place=(m.key(this), m.key(index)))
         return one_of(m, this, item, index, site)
     return m.opaque("item")
-
-
-def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
-    parts = (index.lower, index.upper, index.step)
-    counted(m, parts, site)
-    if is_rest(m, this, index, site):
-        return Sequence(this.kind, [], m.clock, False)
-    if all(p is None or isinstance(p, int) for p in parts) and (this.exact or index.lower is None or index.lower < 0):
-        try:
-            items = this.items[slice(*parts)]
-        except ValueError:
-            items = list(this.items)
-        if not items and not this.exact and isinstance(index.upper, int) and index.upper < 0:
-            items = list(this.items)  # those that are known may all be among the first of many
-        window = of_this_window(m, items, site)
-        if isinstance(index.lower, int) and -index.lower == len(window) and index.upper is index.step is None:
-            m.tails.append(Tail(this, tuple(window), site, m.clock, m.loops))
-        return Sequence(this.kind, window, m.clock, this.exact and len(window) == len(items))
-    # Of those that are known, the later ones stand for what is behind the first few.
-    step = index.step if isinstance(index.step, int) and index.step > 0 else None
-    if not isinstance(index.lower, int) and begins_anywhere(site):
-        perhaps_others(m, this.items)
-    is_open = isinstance(index.lower, int) and index.upper is None and index.step is step
-    behind = this.items[index.lower :: step] if is_open else []
-    return Sequence(this.kind, of_this_window(m, behind or list(this.items), site), m.clock, False)
 
 
 def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
@@ -218,12 +194,7 @@ def delete(m: Core, this: Value, index: Value) -> None:
     elif isinstance(this, Sequence):
         this.dropped = m.clock
         if isinstance(index, Slice):
-            bounds = (index.lower, index.upper, index.step)
-            if index.lower is None and index.upper is None:
-                this.items.clear()
-                this.exact = True
-            elif all(b is None or isinstance(b, int) for b in bounds) and (this.exact or index.lower is None):
-                del this.items[slice(*bounds)]
+            delete_slice(m, this, index)
         elif isinstance(index, int) and -len(this.items) <= index < len(this.items):
             del this.items[index]
 

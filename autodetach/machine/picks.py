@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from autodetach.machine.core import Core
 from autodetach.machine.events import Drawn
+from autodetach.machine.extents import Extent, surely_meet
 from autodetach.machine.graph import Activation, Differentiation, Node, ancestors, diverge
 
 
@@ -23,6 +24,7 @@ def perhaps_others(m: Core, d: Differentiation) -> frozenset[Node]:
         others = own[-1].others
         if _is_picked_anew(own, node.walked_by[0], d) and not (others and all(map(_is_spent, others))):
             found.update(ancestors([node]))
+            apart.update(_shared(own[-1].place))
         else:
             apart.update(ancestors([node]))
     m.spend((len(apart) + len(found)) // 8)
@@ -41,6 +43,17 @@ def _reached(d: Differentiation, taken: set[Node]) -> Iterator[Node]:
             stack += [parent for parent in node.parents if parent not in taken]
 
 
+def _shared(place: Hashable) -> set[Node]:
+    """What the elements of a list all lead to: which of them a slice takes is all the same for that."""
+    nodes = place.nodes if isinstance(place, Extent) else []
+    return set(ancestors(nodes[0])).intersection(ancestors(nodes[-1])) if len(nodes) > 1 else set()
+
+
+def _is_same_place(one: Hashable, other: Hashable) -> bool:
+    """Whether the same element stands at two places, or in two slices."""
+    return surely_meet(one, other) if isinstance(one, Extent) and isinstance(other, Extent) else one == other
+
+
 def _is_spent(node: Node) -> bool:
     """Whether an element could not be differentiated either."""
     return any(
@@ -53,11 +66,12 @@ def _is_picked_anew(picks: list[Drawn], first: Differentiation, d: Differentiati
     """Whether another element may be meant than the one that `first` has differentiated."""
     last = picks[-1]
     before = {draw.place for draw in picks if draw.clock < first.number}
+    others = [place for place in before if not _is_same_place(last.place, place)]
     apart = diverge(first.loops, d.loops)
     if last.clock < first.number:  # all were picked before
-        return len(before) > 1 and (apart is None or _depends(d.root_expression, apart[1].activation))
-    if last.place in before:
-        return False
+        return bool(others) and (apart is None or _depends(d.root_expression, apart[1].activation))
+    if len(others) < len(before) and not (others and isinstance(last.place, Extent)):
+        return False  # of several slices before, nobody knows which one was differentiated
     return apart is None or not _have_had_their_turn(last, apart[1].activation)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, MutableMapping
 from typing import Any, TypeAlias, TypeVar
 
+from autodetach.machine.extents import Extent
 from autodetach.machine.graph import Differentiation, Lost, Node, Storage
 
 Value: TypeAlias = Any
@@ -161,7 +162,7 @@ class Sequence:
     places behind those that are known were begun with a constant, as in `[None] * n`; `again`: they hold the same
     elements again, as in `[loss] * n`. `read` is when an element may last have been taken from it, `unwound` when a
     hook, or the `backward` of a function, last took one from its end during a differentiation. `turn` is the key of the
-    `k` of a ring, `ring[t % k] = x`.
+    `k` of a ring, `ring[t % k] = x`. `extent`: which part of a longer list it was made from as a slice.
     """
 
     __slots__ = (
@@ -171,6 +172,7 @@ class Sequence:
         "copied",
         "dropped",
         "exact",
+        "extent",
         "filled",
         "holder",
         "items",
@@ -195,6 +197,7 @@ class Sequence:
         self.unwound = 0
         self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.copied: Sequence | None = None
+        self.extent: Extent | None = None
         self.room = False
         self.again = False
         self.read = -1

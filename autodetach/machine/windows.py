@@ -43,6 +43,14 @@ def begins_anywhere(site: Site) -> bool:
     return isinstance(part, ast.Slice) and part.lower is not None and _width(node) is None
 
 
+def is_window(m: Core, this: Sequence, site: Site) -> bool:
+    """Whether a slice is the window, of a width that is written, over a list that a loop around it fills."""
+    if _width(site.node) is None or not m.loops:
+        return False
+    loop = m.loops[-1].activation
+    return any(p.activation is loop for event in m.stored_in.get(this, ()) for p in event.loops)
+
+
 def from_end(m: Core, this: Sequence, index: int) -> Value:
     """`losses[-2]`, which in every second pass alone may be another element, that no earlier one has walked."""
     item = this.items[index]
