@@ -98,6 +98,8 @@ def differentiate(
                 _know_as_scalar(m, root)
                 note_part(root)
             root.attrs.pop(GIVEN, None)
+            if root.lost and (root.node is None or root.node.weak):
+                m.type_fault(site, "differentiates an array", "no-history", root.lost)
             if root.node is None and m.grad_enabled:
                 root.node = m.new_node(root.name or "value", site, saves=True, assumed=True)
             if root.node is not None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from autodetach.machine.evaluations import only_evaluates
 from autodetach.machine.events import GraphLent, GraphRead, HistoryLost, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
-from autodetach.machine.graph import COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
+from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
 from autodetach.machine.growth import Growth, is_returned, is_whole, proven, saved_in_pass
@@ -246,7 +246,7 @@ def _is_missed(run: Run, growth: Growth, alike: _Alike) -> bool:
     So does `torch.tensor(losses).mean().backward()`: meant to be differentiated, what grows has to keep its graph.
     """
     faults = run.machine.type_faults
-    lost = [one.node for fault in faults for one in fault.lost if one.how in (DETACHED, COPIED, GATHERED)]
+    lost = [one.node for fault in faults for one in fault.lost if one.how in (ARRAY, COPIED, DETACHED, GATHERED)]
     facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost) and not (fact.raises or fact.asked))
     lost += [one.node for fact in facts for one in trains_nothing(run, fact)]
     return bool(lost) and not alike.of(growth).isdisjoint(ancestors(lost))

@@ -7,8 +7,8 @@ import ast
 from autodetach.machine import copies, ordering, record_tools, weak_references
 from autodetach.machine.container_builtins import dict_of_keys, make_dict, maker_of
 from autodetach.machine.core import Core, Handler
-from autodetach.machine.graph import Site
-from autodetach.machine.held import graph_in, lost_by_arrays
+from autodetach.machine.graph import ARRAY, Site
+from autodetach.machine.held import MAX_LOST, also_lost, graph_in, lost_by_arrays, lost_from, unsure
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.number_readers import of_sums, truth_of_sums
@@ -59,10 +59,15 @@ def _random_number(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
 
 
 def _array_of_tensors(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    array = m.opaque("array")
     if any(True for a in args for t in graph_in(a) if isinstance(t, Tensor)):
         m.type_fault(site, "gives numpy a tensor that requires grad", "numpy")
-    array = m.opaque("array")
-    array.lost = lost_by_arrays(*args)
+        # It raises here: what is made of the array is not told to have lost its history, but what was meant is known.
+        array.lost = unsure(lost_from(Sequence("tuple", args), site, ARRAY)[-MAX_LOST:])
+    elif args and isinstance(args[0], Sequence):
+        array.lost = also_lost(lost_by_arrays(*args[0].items), site, ARRAY)
+    else:
+        array.lost = lost_by_arrays(*args)
     return array
 
 
