@@ -1,0 +1,53 @@
+"""Slices of a list that a loop has filled: other elements where their bounds are others, the same where they meet."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
+from autodetach.source import Source
+
+HEAD = """\
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+values = []
+for x in torch.randn(12, 4):
+    values.append(model(x))
+"""
+APART = {
+    "halves": "sum(values[:6]).backward()\nsum(values[6:]).backward()\n",
+    "bounds in a list": "for a, b in zip(range(0, 12, 4), range(4, 13, 4)):\n    sum(values[a:b]).backward()\n",
+    "counted by the end": "for end in range(4, 13, 4):\n    sum(values[end - 4 : end]).backward()\n",
+    "multiples": "n = 4\nfor k in range(3):\n    sum(values[k * n : (k + 1) * n]).backward()\n",
+    "one by one": "for k in range(0, 12, 4):\n    for value in values[k : k + 4]:\n        value.backward()\n",
+    "made before": (
+        "chunks = [values[k : k + 4] for k in range(0, len(values), 4)]\nfor chunk in chunks:\n"
+        "    sum(chunk).backward()\n"
+    ),
+    "written back": "while values:\n    part, values[:] = values[:4], values[4:]\n    sum(part).backward()\n",
+    "off the end": "while values:\n    part, values = values[-4:], values[:-4]\n    sum(part).backward()\n",
+}
+AGAIN = {
+    "the same": "sum(values[2:6]).backward()\nsum(values[2:6]).backward()\n",
+    "one in common": "sum(values[:6]).backward()\nsum(values[5:]).backward()\n",
+    "all to the end": "for k in range(3):\n    sum(values[k:]).backward()\n",
+    "all from the begin": "for k in range(3):\n    sum(values[: k + 1]).backward()\n",
+    "windows": "for k in range(0, 8, 2):\n    sum(values[k : k + 4]).backward()\n",
+    "after the whole": "sum(values).backward()\nfor k in range(0, 12, 4):\n    sum(values[k : k + 4]).backward()\n",
+}
+
+
+def _codes(program: str) -> list[str]:
+    return [f.code for f in check(Source.from_text(HEAD + program, "program.py"), CheckOptions()).findings]
+
+
+@pytest.mark.parametrize("program", APART.values(), ids=APART.keys())
+def test_other_bounds_are_other_elements(program: str) -> None:
+    assert _codes(program) == []
+
+
+@pytest.mark.parametrize("program", AGAIN.values(), ids=AGAIN.keys())
+def test_slices_that_meet_share_an_element(program: str) -> None:
+    assert _codes(program) == ["AD201"]
