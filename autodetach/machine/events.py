@@ -21,6 +21,7 @@ from autodetach.machine.graph import (
     assumed_way,
 )
 from autodetach.machine.program_values import Instance
+from autodetach.machine.rests_on import rests_on
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 MAX_LOOKED_AT = 2000
@@ -71,7 +72,7 @@ class StaleSaved(NamedTuple):
     @property
     def evidence(self) -> tuple[Node, ...]:
         """What it rests on."""
-        return self.path
+        return (*self.path, *rests_on(self.node, self.by.roots))
 
 
 class TypeFault(NamedTuple):
