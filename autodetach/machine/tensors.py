@@ -358,8 +358,16 @@ def subscript(m: Core, t: Tensor, index: Value, site: Site) -> Value:
     parts = index.items if isinstance(index, Sequence) and index.kind == "tuple" else [index]
     by_tensor = any(isinstance(p, (Tensor, Opaque)) or (isinstance(p, Sequence) and p.kind == "list") for p in parts)
     if by_tensor:
+        _are_places(parts)
         return m.derive("index", lookup("index"), [t, *[p for p in parts if isinstance(p, Tensor)]], site)
     return m.derive("__getitem__", lookup("__getitem__"), [t], site, shape_of_part(t.shape, parts), is_float=t.is_float)
+
+
+def _are_places(parts: list[Value]) -> None:
+    """What tensors are indexed by are integers or truths, which have no history: what was assumed to have some."""
+    for part in parts:
+        if isinstance(part, (Tensor, Opaque)) and part.node is not None and not part.node.leaf:
+            part.node.weak = True
 
 
 def items(m: Core, t: Tensor, site: Site) -> Iterable:
