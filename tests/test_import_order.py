@@ -227,7 +227,8 @@ ORDER = (
     "candidates.begun_again",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",
     "candidates.without_mode candidates.stored_and_carried candidates.stored_copies candidates.cut_between",
-    "candidates.carried candidates.stored_values candidates.handed_to_sum candidates.begun_in_method",
+    "candidates.begun_in_method",
+    "candidates.carried candidates.stored_values candidates.handed_to_sum",
     "candidates.summed_without_graph",
     # One file a rule.
     "rules.*",

@@ -20,7 +20,7 @@ from autodetach.machine.rhythms import modulus
 from autodetach.machine.settings import set_surely
 from autodetach.machine.slices import delete_slice, sliced
 from autodetach.machine.state import MISSING, Raised
-from autodetach.machine.steering import counted, rated
+from autodetach.machine.steering import rated
 from autodetach.machine.told_of_values import is_constant, is_number, key_of
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import Mapping, Opaque, Sequence, Slice, Sym, Value
