@@ -3,7 +3,7 @@
 The argument, which the tests hold against the machine:
 
 1. Every rule speaks of a differentiation (AD103, AD2xx, AD3xx, AD501), of a value with history (AD101, AD102, AD104,
-   AD302, AD402, AD404), of a leaf (AD304), of `.data` of a scalar (AD401) or of a read of `.grad` (AD303).
+   AD302, AD305, AD402, AD404), of a leaf (AD304), of `.data` of a scalar (AD401) or of a read of `.grad` (AD303).
 2. The machine differentiates where something called `backward` or `manual_backward` is called, where `grad` of
    `torch.autograd` is, and for what a `training_step` returns; nowhere else. The `grad` of a tensor is only read.
 3. History begins at a leaf, or at a differentiation. The machine makes a leaf for `requires_grad` in any form, for

@@ -63,6 +63,7 @@ class Suspect:
     `lasts` tells whether an edited program still does what is told, though it may be too little to be told by itself.
     `untrains` tells whether an edited program comes to where a leaf is trained, and has cut that off from its gradient.
     `crosses`: it is that gradient crosses from one pass into the next, so that a repair can only cut it off there.
+    `ends`: the program ends there, so that what comes behind is seen only once it is repaired.
     `is_spelling`: its first candidate says the same in other words, so that several can be proven at once.
     """
 
@@ -77,6 +78,7 @@ class Suspect:
     fault: tuple[object, ...] = ()
     observed: tuple[str, ...] = ()
     crosses: bool = False
+    ends: bool = False
     is_spelling: bool = False
     lasts: Callable[[Program], bool] | None = None
     untrains: Callable[[Run, Run], bool] | None = None

@@ -19,6 +19,12 @@ from autodetach.machine.values import GradMode, Value
 WITHOUT_CALL = frozenset({"abc.ABC", "typing.Generic", "typing.Protocol"})
 """Bases that give their classes no `__call__`."""
 
+RECORDING = frozenset(
+    "abc abstractmethod app atexit cached_property classmethod cli click contextmanager dataclass fire functools hydra "
+    "lru_cache njit override property pytest staticmethod torch typer typing wraps".split()
+)
+"""The first words of decorators that do not turn gradients off, or of which the machine knows what they do."""
+
 
 def linear_order(cls: Class) -> list[Class | External]:
     """Classes in the order of look-up: depth first, the last of repeated bases kept, as far as they are in view."""

@@ -77,8 +77,11 @@ def _switched(m: Expressions, context: GradMode, site: Site) -> Leave:
     if context.previous:  # `set_grad_enabled` has switched when it was called
         before = bool(context.previous.pop())
     enabled = context.enabled
-    m.grad_enabled = enabled if isinstance(enabled, bool) else m.truth(enabled, site)
-    return _switched_back(m, before)
+    if isinstance(enabled, bool):
+        m.grad_enabled = enabled
+        return _switched_back(m, before)
+    m.grad_enabled = m.truth(enabled, site)
+    return _with_unclear_history(m, _switched_back(m, before))
 
 
 def _switched_back(m: Expressions, before: bool) -> Leave:
@@ -108,7 +111,18 @@ def _unclear(m: Expressions) -> Leave:
         m.unclear -= 1
         return False
 
-    return leave
+    return _with_unclear_history(m, leave)
+
+
+def _with_unclear_history(m: Expressions, leave: Leave) -> Leave:
+    """Leave a context so that it is known that what was made there may have no history."""
+    known = len(m.nodes)
+
+    def leave_and_note(error: Raised | None) -> bool:
+        m.made_unclear.update(m.nodes[known:])
+        return leave(error)
+
+    return leave_and_note
 
 
 def _keeping_parametrized(m: Expressions) -> Leave:

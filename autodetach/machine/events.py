@@ -104,6 +104,16 @@ class LeafChanged(NamedTuple):
     factor: Value = None
 
 
+class NonLeafOptimized(NamedTuple):
+    """An optimizer is given tensors that are no leaves: PyTorch raises.
+
+    `made`: what has surely made each of them, the last operation first, and at the end a leaf.
+    """
+
+    site: Site
+    made: tuple[tuple[Node, ...], ...]
+
+
 class AttributeSet(NamedTuple):
     """An object in view was given something with history under a name."""
 

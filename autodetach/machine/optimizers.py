@@ -14,6 +14,7 @@ from autodetach.machine.events import OldLoss
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents
 from autodetach.machine.marks import LEAVES, OPTIMIZER
+from autodetach.machine.non_leaves import refuse_non_leaves
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.program_values import Class, External, Instance, Iterable, Native
@@ -28,6 +29,8 @@ BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 MAX_GROUPS = 16
 ONCE = "#once"
 """Marks an `LBFGS` that calls its closure once in each step: it makes one iteration, and searches no line."""
+DIFFERENTIABLE = "#differentiable"
+"""Marks one that may be given tensors with history."""
 ITERATES = "#iterates"
 """Marks one of which it is known that it makes several iterations in each step."""
 LBFGS = frozenset({"torch.optim.LBFGS", "torch.optim.lbfgs.LBFGS"})
@@ -53,6 +56,8 @@ def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str,
     given, others = by_position[0], [*by_position[1:], *named.values()]
     if isinstance(given, Iterable):
         given = Sequence("list", m.collect(given, site, MAX_LISTED)[0])
+    if _is_of_torch(made.cls):
+        refuse_non_leaves(m, given, kwargs, site)
     leaves = [leaf for v in [given, *others] for leaf in leaves_of(m, v, site)]
     unique = list({id(leaf): leaf for leaf in leaves}.values())
     if not _hides_parameters(given):
@@ -61,10 +66,16 @@ def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str,
     made.attrs["state"] = _state_of(m, made.cls)
     made.attrs["defaults"] = m.opaque("defaults")
     made.attrs[OPTIMIZER] = True
+    if kwargs.get("differentiable", False) is not False:
+        made.attrs[DIFFERENTIABLE] = True
     if made.cls.name == "LBFGS" and _makes_one_call(m, args, kwargs):
         made.attrs[ONCE] = True
     elif isinstance(made.cls, External) and made.cls.path in LBFGS and _iterates(m, args, kwargs, site):
         made.attrs[ITERATES] = True
+
+
+def _is_of_torch(cls: Class | External) -> bool:
+    return isinstance(cls, External) and cls.path.startswith("torch.optim.")
 
 
 def _makes_one_call(m: Core, args: list[Value], kwargs: dict[str, Value]) -> bool:
@@ -216,6 +227,8 @@ def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
             return None
         if name == "add_param_group":
             wanted(m, values, site, name)
+            if isinstance(this, Instance) and _is_of_torch(this.cls) and DIFFERENTIABLE not in this.attrs:
+                refuse_non_leaves(m, Sequence("list", values), {}, site)
             leaves = [leaf for v in values for leaf in leaves_of(m, v, site)]
             held = this.attrs.get(LEAVES)
             if isinstance(held, Sequence):

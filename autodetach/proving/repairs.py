@@ -13,7 +13,7 @@ from autodetach.decoding import SourceError
 from autodetach.machine.children import targets_of
 from autodetach.projects.project import Files
 from autodetach.proving.blank_lines import without_surplus
-from autodetach.proving.further import is_hidden
+from autodetach.proving.further import is_behind_end, is_hidden
 from autodetach.proving.left_out import LEFT_OUT, is_left_out
 from autodetach.proving.proven import Edits, Proven
 from autodetach.proving.trial import Trial
@@ -261,9 +261,13 @@ class Repairs:
         return doubt
 
     def _were_hidden(self, new: set[tuple[object, ...]], suspect: Suspect, trial: Trial) -> bool:
-        """Whether faults only come to light: of the same kind, they stand where the program ends before."""
+        """Whether faults only come to light: of the same kind, they stand where the program ends before.
+
+        Of any kind, where it is this fault that ends it.
+        """
         return all(
-            other.code == suspect.code and is_hidden(other.node, before, trial.run(number))
+            (other.code == suspect.code and is_hidden(other.node, before, trial.run(number)))
+            or (suspect.ends and is_behind_end(other.node, before, trial.one(number).tree))
             for number, before in enumerate(self._analysis.runs)
             for other in self._suspects(trial.one(number))
             if other.identity in new

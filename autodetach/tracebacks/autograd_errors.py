@@ -12,6 +12,7 @@ Wordings change with the versions, so each is known by the part that has stayed.
 * a number: Python's own words.
 * a leaf in place: `check_inplace` in torch/csrc/autograd/VariableTypeUtils.h. "has been used" until 1.6, "is being
   used" since; "a view of a leaf ..." since 1.5; "leaf variable has been moved into the graph interior" until 1.6.
+* no leaf optimized: `Optimizer.add_param_group` (torch/optim/optimizer.py); "... non-leaf Variable" until 0.3.
 * a view detached: `VariableHooks::detach_` (torch/csrc/autograd/variable.cpp); since 1.8 with advice for DDP behind it.
 * `numpy()`: torch/csrc/autograd/python_variable_methods.cpp, "Variable ... Use var.detach()" until 1.7.
 * deep-copied: `Tensor.__deepcopy__` in torch/_tensor.py, "Only Variables created explicitly ..." until 0.3.
@@ -90,6 +91,13 @@ KINDS = (
         "A tensor that is trained was changed in place where autograd records. An update by hand belongs under "
         "`torch.no_grad()`.",
         ("AD303", "AD304"),
+    ),
+    ErrorKind(
+        "non-leaf-optimized",
+        ("can't optimize a non-leaf Tensor", "can't optimize a non-leaf Variable"),
+        "An optimizer changes leaves only, and was given the result of an operation: what is scaled, reshaped or moved "
+        "is no leaf. Compute first, and ask for the gradient then: `(x * 0.1).requires_grad_()`.",
+        ("AD305",),
     ),
     ErrorKind(
         "view-detached",

@@ -5,17 +5,12 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.children import walk
+from autodetach.machine.classes import RECORDING
 from autodetach.machine.graph import Chain, Site, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
-
-KNOWN = frozenset(
-    "abc abstractmethod app atexit cached_property classmethod cli click contextmanager dataclass fire functools hydra "
-    "lru_cache njit override property pytest staticmethod torch typer typing wraps".split()
-)
-"""The first words of decorators that do not turn gradients off, or of which the machine knows what they do."""
 
 
 def is_surely_recorded(program: Program, run: Run, site: Site, chain: Chain) -> bool:
@@ -48,7 +43,7 @@ def _is_decorated_elsewhere(program: Program, node: ast.AST) -> bool:
 
 def _is_known(program: Program, decorator: ast.expr) -> bool:
     name = spelled(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    if name.split(".")[0] in KNOWN or name.endswith((".setter", ".getter", ".deleter")):
+    if name.split(".")[0] in RECORDING or name.endswith((".setter", ".getter", ".deleter")):
         return True
     return any(
         isinstance(n, (*FUNCTIONS, ast.ClassDef)) and n.name == name

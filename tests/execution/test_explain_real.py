@@ -52,6 +52,7 @@ RULES = {
     "graph-outside-loop": ("AD301",),
     "leaf-in-place": ("AD304",),
     "lost-history": ("AD501",),
+    "optimized-non-leaf": ("AD305",),
     "rebound-leaf": ("AD303",),
     "shared-graph": ("AD201",),
     "step-between-backwards": ("AD202",),
@@ -107,6 +108,7 @@ def test_the_programs_raise_errors_of_several_kinds() -> None:
         "no-dimension",
         "no-gradient",
         "leaf-in-place",
+        "non-leaf-optimized",
         "view-detached",
         "deep-copied",
     ]
@@ -118,6 +120,7 @@ ONE_OF_A_KIND = (
     ("data-index", "appended.before.py"),
     ("rebound-leaf", "line_script.before.py"),
     ("leaf-in-place", "descent_by_hand.before.py"),
+    ("optimized-non-leaf", "caption_offsets.before.py"),
     ("detached-view", "last_of_a_sequence.before.py"),
     ("copied-history", "last_attention.before.py"),
 )

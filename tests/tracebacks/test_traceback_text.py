@@ -90,6 +90,10 @@ WORDINGS = {
         "RuntimeError: Can't call numpy() on Variable that requires grad. Use var.detach().numpy() instead.",
         "RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
     ),
+    "non-leaf-optimized": (
+        "ValueError: can't optimize a non-leaf Variable",
+        "ValueError: can't optimize a non-leaf Tensor",
+    ),
     "leaf-in-place": (
         "RuntimeError: a leaf Variable that requires grad has been used in an in-place operation.",
         "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation.",

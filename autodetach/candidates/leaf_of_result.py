@@ -1,0 +1,157 @@
+"""What an optimizer gets, and an operation has made, becomes a leaf; or it gets the leaf that was computed with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from autodetach.machine.children import targets_of, walk
+from autodetach.machine.graph import Node, ancestors
+from autodetach.machine.non_leaves import HANDING_ON
+from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.torch_names import FACTORIES
+from autodetach.machine.values import Tensor
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program, line, text
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
+
+OF_LEAF = "the leaf that it is computed from may be what was meant to be trained"
+BEGUN = "what it is computed by holds for its first value only"
+ONE = "each of the elements that shared one value is trained by itself then"
+CUT = "it is a tensor without a name of its own among the parameters of a module then"
+COPIED = "it is computed from the leaf, which may be what was meant to stay as it is"
+VIEWS = HANDING_ON | frozenset("view view_as reshape unsqueeze squeeze transpose permute t T".split())
+"""Operations that give the same values in another form."""
+SPREAD = frozenset({"expand"})
+BEGINNING = VIEWS | frozenset("add sub mul div true_divide neg clone".split())
+"""Operations by which first values are made of others."""
+
+History = tuple[Node, ...]
+
+
+def as_leaves(program: Program, optimizer: ast.AST, made: Sequence[History]) -> Iterator[Candidate]:
+    """The repairs for what an optimizer is given: `made` tells what has made each, down to a leaf."""
+    places = {history[0].site.node: history for history in made}
+    inside = [place for place in places if any(at is optimizer for at in program.enclosing(place))]
+    if inside:
+        if len(inside) == len(places):
+            yield from _given_itself(places)
+        return
+    codemods: list[Codemod] = []
+    doubts: list[str] = []
+    for place, history in places.items():
+        if not isinstance(place, ast.expr):
+            return
+        codemods += _as_leaf(program, place, history)
+        doubts += _doubts(program, place, history)
+    shown = ", ".join(f"`{text(place)}`" for place in places)
+    message = f"make {shown} the leaf"
+    yield Candidate(message, tuple(codemods), next(iter(doubts), None), adds=True)
+    cut = tuple(one for place, history in places.items() for one in _cut_off(program, place, history))
+    yield Candidate(message, cut, next(iter(doubts), CUT), adds=True, last_resort=True)
+
+
+def _given_itself(places: dict[ast.AST, History]) -> Iterator[Candidate]:
+    """`Adam([w.view(-1)])` -> `Adam([w])`."""
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    codemods: list[Codemod] = []
+    names: list[str] = []
+    for place, history in places.items():
+        leaf = _leaf_in(place, history)
+        if leaf is None or not isinstance(place, ast.expr):
+            return
+        names.append(f"`{spelled(leaf)}`")
+        codemods.append(ReplaceExpression(place, spelled(leaf)))
+    is_same = all(node.op in VIEWS for history in places.values() for node in history[:-1])
+    yield Candidate(f"optimize {', '.join(names)}", tuple(codemods), None if is_same else COPIED, adds=True)
+
+
+def _leaf_in(place: ast.AST, history: History) -> ast.expr | None:
+    """The name of the leaf in what is computed of it at a place."""
+    inner = set(ast.walk(place))
+    operands = history[-2].site.operands if len(history) > 1 else ()
+    for at, value in operands:
+        if at in inner and isinstance(value, Tensor) and value.node is history[-1]:
+            return at if isinstance(at, (ast.Name, ast.Attribute, ast.Subscript)) else None
+    return None
+
+
+def _as_leaf(program: Program, place: ast.expr, history: History) -> tuple[Codemod, ...]:
+    from autodetach.codemods.append_method import AppendMethod
+    from autodetach.codemods.lift_call import LiftCall
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    if any(node.op in SPREAD for node in history):
+        return _cut_off(program, place, history)
+    calls = _inline(place, history)
+    is_asked = _is_asked_for(program, place)
+    if calls is not None and all(_requires_grad(call) for call in calls):
+        dropped = tuple(SetKeyword(call, "requires_grad", None) for call in calls)
+        return dropped if is_asked else (*dropped, AppendMethod(place, "requires_grad_"))
+    if calls is not None and len(calls) == 1 and last_word(calls[0].func) == "Parameter" and not is_asked:
+        return (LiftCall(calls[0], place),)
+    return _cut_off(program, place, history)
+
+
+def _cut_off(program: Program, place: ast.AST, history: History) -> tuple[Codemod, ...]:
+    """`.detach().requires_grad_()` behind what is computed; a copy of what has elements that share memory."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    if not isinstance(place, ast.expr):
+        return ()
+    cut = "detach().clone()" if any(node.op in SPREAD for node in history) else "detach()"
+    asking = "" if _is_asked_for(program, place) else ".requires_grad_()"
+    return (AppendMethod(place, (cut + asking).removesuffix("()")),)
+
+
+def _is_asked_for(program: Program, place: ast.expr) -> bool:
+    """Whether `.requires_grad_()` stands behind it already."""
+    behind = program.parents.get(place)
+    return isinstance(behind, ast.Attribute) and behind.attr == "requires_grad_"
+
+
+def _inline(place: ast.expr, history: History) -> list[ast.Call] | None:
+    """The calls that make all leaves of what is computed at a place, if they stand in it."""
+    inner = set(ast.walk(place))
+    if any(isinstance(node, ast.NamedExpr) for node in inner):
+        return None  # the leaf has a name
+    leaves = [node.site.node for node in ancestors(history[:1]) if node.leaf]
+    calls = [leaf for leaf in dict.fromkeys(leaves) if isinstance(leaf, ast.Call) and leaf in inner]
+    return calls if len(calls) == len(set(leaves)) else None
+
+
+def _requires_grad(call: ast.Call) -> bool:
+    """Whether a call makes a leaf by its keyword."""
+    is_factory = last_word(call.func) in FACTORIES
+    return is_factory and any(k.arg == "requires_grad" and isinstance(k.value, ast.Constant) for k in call.keywords)
+
+
+def _doubts(program: Program, place: ast.expr, history: History) -> Iterator[str]:
+    """Why something else than a leaf of these values may be meant."""
+    if _inline(place, history) is None and not _is_rebound(program, place, history):
+        yield OF_LEAF
+    elif any(node.op in SPREAD for node in ancestors(history[:1])):
+        yield ONE
+    elif any(node.op not in BEGINNING for node in ancestors(history[:1]) if not node.leaf):
+        yield BEGUN
+
+
+def _is_rebound(program: Program, place: ast.expr, history: History) -> bool:
+    """Whether what is computed takes the name of the only leaf that it is computed from, before anything reads that."""
+    statement, begun = program.statement(place), program.statement(history[-1].site.node)
+    if not isinstance(statement, ast.Assign) or not isinstance(begun, ast.Assign) or statement is begun:
+        return False
+    scope = program.scope(statement)
+    if program.scope(begun) is not scope:
+        return False
+    names = [spelled(target) for target in targets_of(statement)]
+    leaves = [node for node in ancestors(history[:1]) if node.leaf]
+    is_alone = len(names) == 1 and len(leaves) == 1 and statement.value is place
+    if not is_alone or names != [spelled(target) for target in targets_of(begun)]:
+        return False
+    between = (node for node in walk(scope) if isinstance(node, ast.expr) and line(begun) < line(node))
+    return not any(spelled(node) in names for node in between if line(node) < line(statement))
