@@ -21,6 +21,7 @@ from autodetach.codemods.inline_element import InlineElement
 from autodetach.codemods.inline_name import InlineName
 from autodetach.codemods.insert_statement import InsertStatement
 from autodetach.codemods.keep_part import KeepPart
+from autodetach.codemods.lift_call import LiftCall
 from autodetach.codemods.make_property import MakeProperty
 from autodetach.codemods.move_part_of_branch import MovePartOfBranch
 from autodetach.codemods.move_statements import MoveStatements
@@ -232,6 +233,10 @@ def inlined(text: str = "t[i]") -> Make:
         return InlineElement(read, made)
 
     return make
+
+
+def lifted(inner: str, whole: str) -> Make:
+    return lambda tree: LiftCall(call(tree, inner), expression(tree, whole))
 
 
 def named(value: str, *, alone: bool = False) -> Make:

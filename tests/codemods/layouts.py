@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from layout_rows import Row
 from layouts_of_blocks import ENTERED, REWRITTEN, TAKING, UNDECORATED, UNENTERED, UNGUARDED
+from layouts_of_calls import LIFTED
 from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, METHODS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED, PARTS
 from layouts_of_properties import PROPERTIES, SUMS
@@ -30,6 +31,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "inline_element": INLINED,
     "inline_name": NAMED,
     "keep_part": KEPT,
+    "lift_call": LIFTED,
     "replace_expression": REPLACED,
     "replace_parameters": TAKING,
     "replace_statement": REWRITTEN,
