@@ -33,6 +33,8 @@ OF_ONE_ELEMENT = "a tensor of one element may have dimensions, which a number ha
 OF_ITS_TYPE = "the tensors may be of another type, or on another device, than the new one"
 OF_NOTHING = "the list may be empty, of which `torch.tensor` makes a tensor, and `torch.stack` makes none"
 WHOLE = frozenset({"mean", "sum"})
+OF_INTEGERS = frozenset("BoolTensor ByteTensor CharTensor IntTensor LongTensor ShortTensor".split())
+"""What makes tensors that nothing can be differentiated by."""
 ON_THE_WAY_TO_NUMPY = frozenset({"cpu", "data", "detach", "numpy"})
 
 
@@ -88,7 +90,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     for call, how in copies.items():
         if not isinstance(call, ast.Call) or len(call.args) != 1 or not all(map(_goes_with_it, call.keywords)):
             return
-        if not read and any(k.arg != "requires_grad" for k in call.keywords):
+        if last_word(call.func) in OF_INTEGERS or (not read and any(k.arg != "requires_grad" for k in call.keywords)):
             return
         whole = call.args[0]
         if how == COPIED:

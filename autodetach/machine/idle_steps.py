@@ -23,12 +23,7 @@ def idle_steps(analysis: Analysis) -> Iterator[tuple[Step, HistoryLost]]:
     run = analysis.runs[0]
     facts = [fact.step for fact in run.machine.facts if isinstance(fact, IdleStep)]
     steps = [step for step in facts if _is_driven(step) and is_made_ready(analysis.tree, step.site.node)]
-    if not steps or not all(one.whole and one.stop is None for one in analysis.runs):
-        return
-    if not all(_is_known(one) for one in analysis.runs):
-        return
-    executed = {n for one in analysis.runs for n in one.machine.executed}
-    if not always_cuts(analysis.tree, executed, run.started) or may_change_parameters(analysis.tree):
+    if not steps or not leaves_nothing_open(analysis):
         return
     told: set[ast.AST] = set()
     for step in steps:
@@ -39,6 +34,15 @@ def idle_steps(analysis: Analysis) -> Iterator[tuple[Step, HistoryLost]]:
             if d is not None and lost:
                 told.add(step.site.node)
                 yield step, HistoryLost(d.site, lost, d.trail, False, (), node)
+
+
+def leaves_nothing_open(analysis: Analysis) -> bool:
+    """Whether a program was seen wholly, decides nowhere what it trains, and trains nothing by hand."""
+    if not all(one.whole and one.stop is None and _is_known(one) for one in analysis.runs):
+        return False
+    executed = {n for one in analysis.runs for n in one.machine.executed}
+    is_decided = always_cuts(analysis.tree, executed, analysis.runs[0].started)
+    return is_decided and not may_change_parameters(analysis.tree)
 
 
 def _is_driven(step: Step) -> bool:

@@ -100,7 +100,7 @@ from autodetach.machine.untrained import trains_nothing
 from autodetach.once import once
 from autodetach.suspect import Suspect, rule
 from autodetach.view.by_call import at_call
-from autodetach.view.meant_values import is_meant_as_value
+from autodetach.view.meant_values import is_frozen, is_meant_as_value
 from autodetach.view.program import Program, line, text
 
 WITHOUT = {
@@ -125,7 +125,7 @@ def find(program: Program) -> Iterator[Suspect]:
     for fact in _facts(first) if first.whole and first.stop is None else ():
         at = fact.beside.site.node if fact.added and fact.beside is not None else fact.site.node
         is_lost = at not in seen and all(_is_lost(run, fact) for run in program.runs)
-        if is_lost and not is_meant_as_value(program, fact):
+        if is_lost and not is_meant_as_value(program, fact) and not is_frozen(program, fact):
             seen.add(at)
             yield _suspect(program, fact) if fact.raises else _silent(program, fact)
     for step, fact in idle_steps(program.analysis):

@@ -9,6 +9,7 @@ from itertools import takewhile
 from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import COPIES, Node
+from autodetach.machine.idle_steps import leaves_nothing_open
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import CALLABLES
 from autodetach.view.only_differentiated import is_only_differentiated
@@ -24,9 +25,9 @@ HARMLESS = frozenset("clip_grad_norm_ clip_grad_value_ detach_ requires_grad_ sh
 
 
 def is_meant_as_value(program: Program, fact: HistoryLost) -> bool:
-    """Whether what is only added to a loss may be shown in it, or be trained otherwise; or a test freezes leaves."""
+    """Whether what is only added to a loss may be shown in it, or be trained otherwise."""
     if not fact.added or fact.beside is None:
-        return any(_is_chosen(program, one.place) for one in fact.lost if one.node.leaf and one.how in COPIES)
+        return False
     computed = [one.node for one in fact.lost if not one.node.leaf]
     if _counts_nothing(fact.beside.site.node) or _is_differentiated(program, computed, fact.asked):
         return True
@@ -44,6 +45,21 @@ def is_meant_as_value(program: Program, fact: HistoryLost) -> bool:
     return any(_is_by_hand(program, node) for tree in program.analysis.trees for node in walk(tree))
 
 
+def is_frozen(program: Program, fact: HistoryLost) -> bool:
+    """Whether a trained leaf may be copied since it is not to be trained there, though nothing else trains it in view.
+
+    A test may decide so, or the program may change it by hand: an annealed temperature, the weights of a teacher.
+    """
+    copies = [one for one in fact.lost if one.node.leaf and one.how in COPIES]
+    if fact.raises or not copies:
+        return False
+    choosing = (ast.If, ast.IfExp, ast.BoolOp, ast.Match)
+    places = [*(one.place for one in copies), *(statement for statement, _ in fact.trail)]
+    around = (at for place in places for at in _within(program, place))
+    is_chosen = any(isinstance(at, choosing) and "__name__" not in spelled(at) for at in around)
+    return is_chosen or not leaves_nothing_open(program.analysis)
+
+
 def _counts_nothing(place: ast.AST) -> bool:
     """Whether something in a sum is multiplied by zero, as what only has to be mentioned."""
     products = (n for n in ast.walk(place) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult))
@@ -56,12 +72,6 @@ def _is_asked_on_purpose(program: Program, fact: HistoryLost, total: Node) -> bo
     if any(isinstance(at, (ast.If, ast.IfExp)) for one in fact.lost for at in _within(program, one.place)):
         return True
     return not is_only_differentiated(program, total.site.node, fact.site.node)
-
-
-def _is_chosen(program: Program, copy: ast.AST) -> bool:
-    """`torch.tensor(scale) if freeze else scale`: a test decides whether a copy is taken."""
-    tests = (at.test for at in _within(program, copy) if isinstance(at, (ast.If, ast.IfExp)))
-    return not all("__name__" in spelled(test) for test in tests)
 
 
 def _within(program: Program, place: ast.AST) -> Iterator[ast.AST]:
