@@ -57,13 +57,13 @@ the values stand beside other terms and anything else trains what they were made
 Of a term that is only added, also where `.item()`, `no_grad` or `detach()` says that its values are meant, as where the
 sum is shown, or they correct another term; where what it is added to is no sum any more when it is differentiated,
 where something differentiates what it is made of, or a sum multiplies by zero, and where it holds values of earlier
-passes. Of weights, also where their gradient may come in
-another way: by `weight_decay` or an optimizer that decays by itself, by a hook, `.grad` or a change in place, or by a
-call that differentiates them besides.
-Of a `step` that finds no gradient, in all programs that may have one for it elsewhere: where a test decides what is cut
-off, or any function, branch or class of the program is not run; where gradients are set or read by hand, parameters are
-frozen or changed by hand, or hooks are registered; where the optimizer is not asked to `zero_grad`; and where anything
-is imported but PyTorch, numpy, and what is usual of the standard library.
+passes. Of weights, also where their gradient may come in another way: by `weight_decay` or an optimizer that decays by
+itself, by a hook, `.grad` or a change in place, or by a call that differentiates them besides.
+Of a `step` that finds no gradient, and of a parameter that is copied and nothing trains, in all programs that may have
+a gradient for it elsewhere: where a test decides what is cut off, or any function, branch or class of the program is
+not run; where gradients are set or read by hand, parameters are frozen or changed by hand, or hooks are registered;
+where the optimizer is not asked to `zero_grad`; and where anything is imported but PyTorch, numpy, and what is usual of
+the standard library.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation
