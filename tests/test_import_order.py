@@ -36,7 +36,7 @@ ORDER = (
     "machine",
     "machine.children machine.marks machine.attribute_names",
     "machine.spelling machine.generators",
-    "machine.words machine.quiet",
+    "machine.words machine.quiet machine.in_view",
     "machine.alternation machine.remainders machine.replacing",
     "machine.delays",
     "machine.torch_facts machine.torch_names machine.result_names machine.graph machine.oracle machine.project",

@@ -6,14 +6,13 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.non_leaves import HANDING_ON
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.torch_names import FACTORIES
-from autodetach.machine.values import Tensor
+from autodetach.machine.values import Opaque, Tensor
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, line, text
+from autodetach.view.program import Program, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -22,6 +21,8 @@ OF_LEAF = "the leaf that it is computed from may be what was meant to be trained
 BEGUN = "what it is computed by holds for its first value only"
 ONE = "each of the elements that shared one value is trained by itself then"
 CUT = "it is a tensor without a name of its own among the parameters of a module then"
+GIVEN = "the leaf may be given to an optimizer already, or be meant in another shape"
+OF_MODULE = "it may be one of the parameters of a module then, which others are given, too"
 COPIED = "it is computed from the leaf, which may be what was meant to stay as it is"
 VIEWS = HANDING_ON | frozenset("view view_as reshape unsqueeze squeeze transpose permute t T".split())
 """Operations that give the same values in another form."""
@@ -67,7 +68,8 @@ def _given_itself(places: dict[ast.AST, History]) -> Iterator[Candidate]:
         names.append(f"`{spelled(leaf)}`")
         codemods.append(ReplaceExpression(place, spelled(leaf)))
     is_same = all(node.op in VIEWS for history in places.values() for node in history[:-1])
-    yield Candidate(f"optimize {', '.join(names)}", tuple(codemods), None if is_same else COPIED, adds=True)
+    doubt = GIVEN if is_same else COPIED
+    yield Candidate(f"optimize {', '.join(names)}", tuple(codemods), doubt, adds=True)
 
 
 def _leaf_in(place: ast.AST, history: History) -> ast.expr | None:
@@ -132,26 +134,35 @@ def _requires_grad(call: ast.Call) -> bool:
 
 def _doubts(program: Program, place: ast.expr, history: History) -> Iterator[str]:
     """Why something else than a leaf of these values may be meant."""
-    if _inline(place, history) is None and not _is_rebound(program, place, history):
+    calls = _inline(place, history)
+    made = [node for node in ancestors(history[:1]) if not node.leaf]
+    if calls is None or any(_is_handed_on(program, place, call) for call in calls):
         yield OF_LEAF
-    elif any(node.op in SPREAD for node in ancestors(history[:1])):
+    elif isinstance(program.statement(place), ast.Assign) and not _is_bound_to_name(program, place):
+        yield OF_MODULE
+    elif any(node.op in SPREAD for node in made):
         yield ONE
-    elif any(node.op not in BEGINNING for node in ancestors(history[:1]) if not node.leaf):
+    elif len(calls) > 1 or any(node.op not in BEGINNING or _has_other_tensors(node) for node in made):
         yield BEGUN
 
 
-def _is_rebound(program: Program, place: ast.expr, history: History) -> bool:
-    """Whether what is computed takes the name of the only leaf that it is computed from, before anything reads that."""
-    statement, begun = program.statement(place), program.statement(history[-1].site.node)
-    if not isinstance(statement, ast.Assign) or not isinstance(begun, ast.Assign) or statement is begun:
-        return False
-    scope = program.scope(statement)
-    if program.scope(begun) is not scope:
-        return False
-    names = [spelled(target) for target in targets_of(statement)]
-    leaves = [node for node in ancestors(history[:1]) if node.leaf]
-    is_alone = len(names) == 1 and len(leaves) == 1 and statement.value is place
-    if not is_alone or names != [spelled(target) for target in targets_of(begun)]:
-        return False
-    between = (node for node in walk(scope) if isinstance(node, ast.expr) and line(begun) < line(node))
-    return not any(spelled(node) in names for node in between if line(node) < line(statement))
+def _is_handed_on(program: Program, place: ast.expr, leaf: ast.Call) -> bool:
+    """Whether a leaf is an argument of a call on the way to what is computed of it, which may keep it."""
+    way: list[ast.AST] = [leaf]
+    for at in program.enclosing(leaf):
+        if isinstance(at, ast.Call) and way[-1] is not at.func:
+            return True
+        if at is place:
+            return False
+        way.append(at)
+    return False
+
+
+def _is_bound_to_name(program: Program, place: ast.expr) -> bool:
+    statement = program.statement(place)
+    return isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets)
+
+
+def _has_other_tensors(node: Node) -> bool:
+    """Whether an operation has more than one tensor: a mask, a shape that it is spread to, itself transposed."""
+    return sum(isinstance(value, (Tensor, Opaque)) for value in node.operands) > 1

@@ -10,15 +10,9 @@ import ast
 from collections.abc import Collection, Iterator
 
 from autodetach.machine.children import walk
+from autodetach.machine.in_view import is_import_in_view
 from autodetach.machine.spelling import spelled
 
-IN_VIEW = frozenset(
-    """
-    __future__ argparse collections copy csv dataclasses datetime enum functools gzip itertools json logging math
-    matplotlib numpy operator os pathlib pickle random string struct sys time torch torchvision tqdm typing warnings
-    """.split()
-)
-"""Modules that compute no gradient of what they are given, but for what the machine knows of PyTorch."""
 SET_OTHERWISE = frozenset(
     """
     grad _grad requires_grad requires_grad_ set_grad_enabled enable_grad multiprocessing distributed func
@@ -55,13 +49,11 @@ def is_made_ready(tree: ast.Module, step: ast.AST) -> bool:
 
 
 def _is_in_view(node: ast.AST) -> bool:
+    if not is_import_in_view(node):
+        return False
     if isinstance(node, ast.Import):
-        parts = [alias.name.split(".") for alias in node.names]
-        return all(part[0] in IN_VIEW and SET_OTHERWISE.isdisjoint(part) for part in parts)
-    if isinstance(node, ast.ImportFrom):
-        is_known = node.level == 0 and (node.module or "").partition(".")[0] in IN_VIEW
-        return is_known and all(alias.name not in SET_OTHERWISE | MODES for alias in node.names)
-    return True
+        return all(SET_OTHERWISE.isdisjoint(alias.name.split(".")) for alias in node.names)
+    return not isinstance(node, ast.ImportFrom) or all(a.name not in SET_OTHERWISE | MODES for a in node.names)
 
 
 def _but_eval(tree: ast.Module) -> Iterator[ast.AST]:

@@ -12,8 +12,9 @@ from collections.abc import Sequence as Listed
 from autodetach.machine.classes import RECORDING
 from autodetach.machine.core import Core
 from autodetach.machine.events import NonLeafOptimized
-from autodetach.machine.exceptions import is_ready_for
+from autodetach.machine.exceptions import TRY, is_ready_for
 from autodetach.machine.graph import Node, Site
+from autodetach.machine.in_view import tells_all_of_leaves
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_LISTED, Raised
@@ -37,12 +38,22 @@ def refuse_non_leaves(m: Core, given: Value, options: dict[str, Value], site: Si
     made = tuple(history for t in _tensors(given) if (history := history_of(m, t)))
     if not made:
         return
-    if not is_ready_for(m.trail, "ValueError") and not any(m.expecting):
+    is_expected = is_ready_for(m.trail, "ValueError") or any(m.expecting)
+    if not is_expected and (not _is_all_told(m) or any(isinstance(statement, TRY) for statement, _ in m.trail)):
+        return  # by another name, it may be expected all the same
+    if not is_expected:
         m.facts.append(NonLeafOptimized(site, made))
         m.type_fault(site, "optimizes what is no leaf")
         for node in {node for history in made for node in history if not node.leaf}:
             node.weak = True  # what is entered behind the end of the program proves nothing of it
     raise Raised("ValueError", m.opaque("ValueError"))
+
+
+def _is_all_told(m: Core) -> bool:
+    """Whether the files that run show what is a leaf, and what has history."""
+    frames = {frame.top for _, frame in m.trail}
+    trees = {frame.module.tree for frame in frames if frame.module is not None}
+    return bool(trees) and all(map(tells_all_of_leaves, trees))
 
 
 def _is_spread(site: Site) -> bool:

@@ -22,15 +22,18 @@ noise_optimizer = torch.optim.Adam([noise], lr=lr)
 ```
 
 ## Fix safety
-Safe where the leaf has no name of its own, or loses it to the result, and the result is a first value: scaled, shifted,
-seen in another shape. The program could only raise before. Unsafe where the leaf is named, as what it is computed from
-may be what was meant to be trained, and where a function such as `softmax` is applied, which would hold for the first
-value only. What is computed in the call of the optimizer is replaced by its leaf: safe for a view.
+Safe where the leaf is made in the expression, whose result gets a name, and is scaled or shifted by numbers, or seen in
+another shape: the program could only raise before. Unsafe where the leaf has a name, as it may be what was meant to be
+trained; where the result becomes an attribute, which may be one of a module's parameters then, and be given twice;
+where other tensors go into it, or a function such as `softmax` is applied, which would hold for the first value only;
+and where what is computed in the call of the optimizer is replaced by its leaf.
 
 ## When it stays silent
 Where it is not certain that the tensor has history: it comes of something out of view, is moved or converted, which may
-give the leaf itself, or is made in contexts or under decorators that may turn gradients off. Where the tensor retains
-its gradient, the optimizer is told to be `differentiable`, is none of `torch.optim`, or the error is expected.
+give the leaf itself, or is made in contexts or under decorators that may turn gradients off. In files that import
+anything but PyTorch, numpy, and what is usual of the standard library, or have a value out of view decide what requires
+grad, and where a test decides whether the tensor is a leaf. Where the tensor retains its gradient, the optimizer is
+told to be `differentiable`, is none of `torch.optim`, or an error may be expected.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.is_leaf.html
@@ -40,7 +43,7 @@ its gradient, the optimizer is told to be `differentiable`, is none of `torch.op
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from autodetach.candidates.leaf_of_result import as_leaves
 from autodetach.finding import Severity, StoryStep
@@ -51,12 +54,22 @@ from autodetach.view.program import Program, line, text
 
 
 def find(program: Program) -> Iterator[Suspect]:
+    """Where each path that comes to an optimizer ends there: else a test may decide whether it is given a leaf."""
     seen: set[ast.AST] = set()
-    for run in program.runs:
-        for event in run.machine.facts if run.is_usual else ():
-            if isinstance(event, NonLeafOptimized) and event.site.node not in seen:
-                seen.add(event.site.node)
-                yield _suspect(program, event)
+    for event in (event for run in program.runs if run.is_usual for event in _events(run)):
+        call = event.site.node
+        if call not in seen and all(_raises(program, run, call) for run in program.runs):
+            seen.add(call)
+            yield _suspect(program, event)
+
+
+def _events(run: Run) -> list[NonLeafOptimized]:
+    return [fact for fact in run.machine.facts if isinstance(fact, NonLeafOptimized)]
+
+
+def _raises(program: Program, run: Run, call: ast.AST) -> bool:
+    """Whether a path raises at a call, if it comes there."""
+    return program.statement(call) not in run.machine.executed or any(e.site.node is call for e in _events(run))
 
 
 def _suspect(program: Program, event: NonLeafOptimized) -> Suspect:
@@ -79,14 +92,14 @@ def _suspect(program: Program, event: NonLeafOptimized) -> Suspect:
         True,
         (),
         lambda: as_leaves(program, call, event.made),
-        untrains=_trains_nothing(),
+        untrains=_trains_nothing,
         ends=True,
     )
 
 
-def _trains_nothing() -> Callable[[Run, Run], bool]:
-    """What tells whether an edited program makes steps that no gradient comes to."""
-    return lambda before, after: bool(after.machine.steps) and not any(s.consumed for s in after.machine.steps)
+def _trains_nothing(before: Run, after: Run) -> bool:
+    """Whether an edited program makes steps that no gradient comes to."""
+    return bool(after.machine.steps) and not any(s.consumed for s in after.machine.steps)
 
 
 RULE = rule(__doc__, "AD305", "optimized-non-leaf", find)

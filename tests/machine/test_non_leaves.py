@@ -11,6 +11,8 @@ from torch.nn import functional
 from autodetach.machine.events import NonLeafOptimized
 from autodetach.machine.exploring import analyse
 from autodetach.machine.non_leaves import MAKING
+from autodetach.projects.project import Files
+from autodetach.source import Source
 
 LEAF = torch.ones(2, 2, requires_grad=True)
 GIVEN: dict[str, tuple[object, ...]] = {
@@ -22,7 +24,6 @@ GIVEN: dict[str, tuple[object, ...]] = {
 }  # fmt: skip
 LISTING = {"stack", "cat"}
 SETTING = """
-import mylib
 import torch
 from torch import nn
 
@@ -49,7 +50,9 @@ def test_result_is_no_leaf(name: str) -> None:
 
 def refused(made: str, optimizer: str = "torch.optim.SGD([x], lr=0.1)") -> bool:
     """Whether the machine is certain that the program ends at its optimizer."""
-    [run, *_] = analyse(ast.parse(SETTING.format(made=made, optimizer=optimizer))).runs
+    source = Source.from_bytes(SETTING.format(made=made, optimizer=optimizer).encode(), "a.py")
+    tree = ast.parse(source.text)
+    [run, *_] = analyse(tree, project=Files("a.py", source, tree)).runs
     is_told = any(isinstance(fact, NonLeafOptimized) for fact in run.machine.facts)
     assert is_told == (run.stopped_by == "ValueError")
     return is_told
