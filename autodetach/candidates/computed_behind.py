@@ -57,12 +57,21 @@ def computed_behind_step(
         yield from _outdated_alone(program, run, by, old)
     yield from cut_for_first(program, run, by, frame, statements, goal)
     taken = taken_once(program, run, statements)
-    if taken is not None:
+    if taken is not None and not _is_awaited(program, statements, goal):
         doubt = f"{BEHIND}, and random numbers are drawn again" if taken.draws else BEHIND
         same = f", from the same {taken.shown}" if taken.shown else ""
         message = f"compute {shown} again before `{text(by.call)}`{same}"
         copy = CopyStatements(tuple(statements), goal, changes=taken.changes)
         yield Candidate(message, (*taken.codemods, copy, *(_flags_in_between(old, by) if in_a_row else flags)), doubt)
+
+
+def _is_awaited(program: Program, statements: list[ast.stmt], goal: ast.stmt) -> bool:
+    """Whether a loop around the goal ends by what is bound: `while losses:` never would, were they computed in it."""
+    names = {n.id for s in statements for t in targets_of(s) for n in ast.walk(t) if isinstance(n, ast.Name)}
+    shared = set(program.enclosing(statements[0]))
+    loops = [n for n in program.enclosing(goal) if isinstance(n, ast.While) and n not in shared]
+    tests = [n.test for loop in loops for n in ast.walk(loop) if isinstance(n, (ast.While, ast.If))]
+    return any(isinstance(n, ast.Name) and n.id in names for test in tests for n in ast.walk(test))
 
 
 def _outdated_alone(program: Program, run: Run, by: Differentiation, old: list[Node]) -> Iterator[Candidate]:

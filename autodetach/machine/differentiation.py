@@ -10,7 +10,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.events import DataRead, HistoryLost, RenamedKeyword, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
 from autodetach.machine.held import graph_in
-from autodetach.machine.picks import perhaps_others
+from autodetach.machine.picks import perhaps_others, surely_stale
 from autodetach.machine.sampled import meet_by_sample
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
@@ -182,13 +182,14 @@ def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
     order = sorted(came, key=lambda n: -n.number)
     expected = bool(m.expecting and m.expecting[-1])
     d.perhaps = perhaps_others(m, d)
+    stale = surely_stale(m, d)
     for node in order:
         if node.leaf:
             if (needed is None or d.kind != "grad") and not node.frozen:
                 node.grads.append(d)
             continue
         if not node.weak:
-            if not d.raised and node not in d.perhaps:
+            if not d.raised and (node not in d.perhaps or node in stale):
                 _check(m, node, d, came, expected)
             if not d.retain and node.freed_by is None:
                 node.freed_by = d
@@ -234,7 +235,8 @@ def _way_from(roots: list[Node], needed: set[Node] | None) -> dict[Node, Node | 
 def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None], expected: bool) -> None:
     """Raise if the node needs what was freed, or was changed in place; not where a weak edge leads there."""
     stale = next(((s, v) for s, v in node.saved if s.version != v and _is_changed(m, s) and _is_saved(node, s)), None)
-    if not (node.saves and node.freed_by is not None) and stale is None:
+    is_freed = node.saves and node.freed_by is not None and node not in d.perhaps
+    if not is_freed and stale is None:
         return
     path = [node]
     above = came[node]
@@ -255,7 +257,7 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
     d.raised = True
     if expected:
         return
-    if node.saves and node.freed_by is not None:
+    if is_freed and node.freed_by is not None:
         m.second_walks.append(SecondWalk(node, node.freed_by, d, tuple(path)))
     elif stale is not None:
         m.stale.append(StaleSaved(node, stale[0], stale[0].changed or d.site, d, tuple(path)))

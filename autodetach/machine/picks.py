@@ -6,9 +6,9 @@ import ast
 from collections.abc import Hashable, Iterator
 
 from autodetach.machine.core import Core
-from autodetach.machine.events import Drawn
+from autodetach.machine.events import Drawn, Step
 from autodetach.machine.extents import Extent, surely_meet
-from autodetach.machine.graph import Activation, Differentiation, Node, ancestors, diverge
+from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge
 
 
 def perhaps_others(m: Core, d: Differentiation) -> frozenset[Node]:
@@ -29,6 +29,32 @@ def perhaps_others(m: Core, d: Differentiation) -> frozenset[Node]:
             apart.update(ancestors([node]))
     m.spend((len(apart) + len(found)) // 8)
     return frozenset(found - apart)
+
+
+def surely_stale(m: Core, d: Differentiation) -> frozenset[Node]:
+    """Of what may be other elements, in slices, what a step has changed since: where it has been so for all of them."""
+    found = frozenset(n for n in d.perhaps if any(storage.version != version for storage, version in n.saved))
+    if not found:
+        return found
+    picks = [p for p in m.drawn if p.place is not None and p.clock < d.number and not d.perhaps.isdisjoint(p.taken)]
+    parts = [(p, p.place) for p in picks if isinstance(p.place, Extent)]
+    in_parts = {(p.clock, node) for p, _ in parts for node in p.taken}
+    if any((p.clock, node) not in in_parts for p in picks for node in p.taken):
+        return frozenset()
+    steps = {step.site: step for step in m.steps}
+    elements = dict.fromkeys(tuple(element) for _, part in parts for element in part.nodes)
+    is_for_all = all(any(_is_made_before(n, steps, d) for n in ancestors(element)) for element in elements)
+    return found if elements and is_for_all else frozenset()
+
+
+def _is_made_before(node: Node, steps: dict[Site, Step], d: Differentiation) -> bool:
+    """Whether a step has changed what a node has saved, outside the loop that has made it and others of its kind."""
+    sites = (storage.changed for storage, version in node.saved if storage.version != version)
+    for step in (steps[site] for site in sites if site is not None and site in steps):
+        loops = {p.activation for p in step.loops} & {p.activation for p in node.loops}
+        if all(p in d.loops for p in (*step.loops, *node.loops) if p.activation in loops):
+            return True
+    return False
 
 
 def _reached(d: Differentiation, taken: set[Node]) -> Iterator[Node]:

@@ -38,6 +38,22 @@ AGAIN = {
     "after the whole": "sum(values).backward()\nfor k in range(0, 12, 4):\n    sum(values[k : k + 4]).backward()\n",
 }
 
+STEP = "sgd = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+STALE = {
+    "halves": "sum(values[:6]).backward()\nsgd.step()\nsum(values[6:]).backward()\n",
+    "made before": "one, other = values[:6], values[6:]\nsum(one).backward()\nsgd.step()\nsum(other).backward()\n",
+}
+OFF_THE_FRONT = "while values:\n    sum(values[:4]).backward()\n    sgd.step()\n    values = values[4:]\n"
+YOUNGER = """\
+values = []
+for t, x in enumerate(torch.randn(12, 4)):
+    values.append(model(x))
+    if t == 5:
+        sum(values[:6]).backward()
+        sgd.step()
+sum(values[6:]).backward()
+"""
+
 
 def _codes(program: str) -> list[str]:
     return [f.code for f in check(Source.from_text(HEAD + program, "program.py"), CheckOptions()).findings]
@@ -51,3 +67,17 @@ def test_other_bounds_are_other_elements(program: str) -> None:
 @pytest.mark.parametrize("program", AGAIN.values(), ids=AGAIN.keys())
 def test_slices_that_meet_share_an_element(program: str) -> None:
     assert _codes(program) == ["AD201"]
+
+
+@pytest.mark.parametrize("program", STALE.values(), ids=STALE.keys())
+def test_a_step_makes_all_elements_stale_that_were_stored_before(program: str) -> None:
+    assert _codes(STEP + program) == ["AD202"]
+
+
+def test_what_a_loop_takes_off_is_not_computed_again_in_it() -> None:
+    report = check(Source.from_text(HEAD + STEP + OFF_THE_FRONT, "program.py"), CheckOptions())
+    assert [(f.code, f.fix) for f in report.findings] == [("AD301", None)]
+
+
+def test_elements_may_be_stored_after_a_step() -> None:
+    assert _codes(STEP + YOUNGER) == []
