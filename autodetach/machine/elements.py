@@ -18,7 +18,7 @@ from autodetach.machine.others import one_of
 from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.rhythms import modulus
 from autodetach.machine.settings import set_surely
-from autodetach.machine.slices import delete_slice, sliced
+from autodetach.machine.slices import delete_slice, sliced, without
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.steering import rated
 from autodetach.machine.told_of_values import is_constant, is_number, key_of
@@ -173,6 +173,8 @@ def _set_slice(
 ) -> None:
     bounds = (index.lower, index.upper, index.step)
     whole = index.lower is None and index.upper is None
+    if not (this.exact and exact):
+        without(m, this, index if exact and not items else Slice(None, None, None))
     if not (whole or this.exact) or not all(b is None or isinstance(b, int) for b in bounds):
         this.exact = False
         return

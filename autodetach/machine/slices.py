@@ -9,6 +9,7 @@ from autodetach.machine.events import Tail
 from autodetach.machine.extents import Extent
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
+from autodetach.machine.state import Raised
 from autodetach.machine.steering import counted
 from autodetach.machine.values import Sequence, Slice, Value
 from autodetach.machine.windows import begins_anywhere, is_rest, is_window, of_this_window, perhaps_others
@@ -52,14 +53,21 @@ def sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
 def delete_slice(m: Core, this: Sequence, index: Slice) -> None:
     """`del this[index]`."""
     bounds = (index.lower, index.upper, index.step)
-    if index.lower is None and index.upper is None:
+    if index.step == 0:
+        raise Raised("ValueError")
+    if index.lower is None and index.upper is None and index.step in (None, 1, -1):
         this.items.clear()
         this.exact = True
     elif all(b is None or isinstance(b, int) for b in bounds) and (this.exact or index.lower is None):
         del this.items[slice(*bounds)]
     if not this.exact:
-        is_front = index.lower in (None, 0) and index.upper is not None and index.step is None
-        this.extent = _extent_of(this).part(_key(m, index.upper), None, None) if is_front else Extent(object())
+        without(m, this, index)
+
+
+def without(m: Core, this: Sequence, index: Slice) -> None:
+    """Note that a list goes on without some of its elements, or with others in their place."""
+    is_front = index.lower in (None, 0) and index.upper is not None and index.step is None
+    this.extent = _extent_of(this).part(_key(m, index.upper), None, None) if is_front else Extent(object())
 
 
 def _extent_of(this: Sequence) -> Extent:

@@ -27,6 +27,7 @@ APART = {
         "    sum(chunk).backward()\n"
     ),
     "written back": "while values:\n    part, values[:] = values[:4], values[4:]\n    sum(part).backward()\n",
+    "emptied in front": "while values:\n    part = values[:4]\n    values[:4] = []\n    sum(part).backward()\n",
     "off the end": "while values:\n    part, values = values[-4:], values[:-4]\n    sum(part).backward()\n",
 }
 AGAIN = {
@@ -62,6 +63,17 @@ def _codes(program: str) -> list[str]:
 @pytest.mark.parametrize("program", APART.values(), ids=APART.keys())
 def test_other_bounds_are_other_elements(program: str) -> None:
     assert _codes(program) == []
+
+
+@pytest.mark.parametrize("given", ["values", "[model(x) for x in torch.randn(3, 4)]"])
+def test_a_step_of_zero_raises(given: str) -> None:
+    program = f"given = {given}\ntry:\n    del given[0:2:0]\nexcept ValueError:\n    given = [model(x)]\n"
+    assert _codes(f"{program}sum(given).backward()\n") == []
+
+
+def test_every_second_one_is_left() -> None:
+    program = "pair = [model(x), model(x)]\ndel pair[::2]\nsum(pair).backward()\nsum(pair).backward()\n"
+    assert _codes(program) == ["AD201"]
 
 
 @pytest.mark.parametrize("program", AGAIN.values(), ids=AGAIN.keys())
