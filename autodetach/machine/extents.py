@@ -26,8 +26,15 @@ class Extent:
     def part(self, lower: Hashable, upper: Hashable, step: Hashable) -> Extent:
         """A slice of this; a bound is a number, None, or the key of what is not known."""
         first = self.first if lower is None else _moved(self.first, self.last, lower)
-        last = self.last if upper is None else _moved(self.first, self.last, upper)
-        return Extent(self.of, first, last, (self.step, first, step) if self.step or step not in (None, 1) else None)
+        last = self.last if upper is None else _end(_moved(self.first, self.last, upper), self.last)
+        return Extent(self.of, first, last, self._step(first, step, is_open=lower is upper is None))
+
+    def _step(self, first: End, step: Hashable, *, is_open: bool) -> Hashable:
+        """None where none is left out, -1 of all backwards, or a number above 1; of all else, what tells it apart."""
+        if self.step is None and (step in (None, 1) or (step == -1 and is_open)):
+            return None if step == 1 else step
+        is_stride = self.step is None and isinstance(step, int) and step > 0
+        return step if is_stride else (self.step, first, step)
 
 
 def surely_meet(one: Extent, other: Extent) -> bool:
@@ -36,9 +43,36 @@ def surely_meet(one: Extent, other: Extent) -> bool:
         return False
     if (one.first, one.last, one.step) == (other.first, other.last, other.step):
         return True
-    if one.step or other.step:
+    if not isinstance(one.step, int | None) or not isinstance(other.step, int | None):
         return False
-    return _lies_before(one.first, other.last) and _lies_before(other.first, one.last)
+    if _is_whole(one) and _is_whole(other):
+        return _begins_in(one, other) and _begins_in(other, one)
+    if one.first == other.first:
+        return True
+    return any(
+        _is_whole(a) and _is_at_most(a.first, b.first) and _begins_in(b, a) for a, b in ((one, other), (other, one))
+    )
+
+
+def _is_whole(part: Extent) -> bool:
+    return part.step in (None, -1)
+
+
+def _begins_in(one: Extent, other: Extent) -> bool:
+    """Whether a slice surely begins before the other one ends."""
+    if _is_whole(one) and _is_at_most(one.first, other.first):
+        return True
+    return _lies_before(one.first, other.last) or _is_at_most(one.last, other.last)
+
+
+def _is_at_most(one: End, other: End) -> bool:
+    """Whether a place surely comes before another one, or is the same."""
+    return one in (other, (False, 0)) or other == (True, 0) or _lies_before(one, other)
+
+
+def _end(end: End, last: End) -> End:
+    """A slice of a slice ends where that does."""
+    return last if _lies_before(last, end) and end[0] is last[0] else end
 
 
 def _moved(first: End, last: End, by: Hashable) -> End:

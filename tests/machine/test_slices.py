@@ -28,6 +28,10 @@ APART = {
     ),
     "written back": "while values:\n    part, values[:] = values[:4], values[4:]\n    sum(part).backward()\n",
     "emptied in front": "while values:\n    part = values[:4]\n    values[:4] = []\n    sum(part).backward()\n",
+    "odd and even": "sum(values[::2]).backward()\nsum(values[1::2]).backward()\n",
+    "backwards in halves": "sum(values[::-1][:6]).backward()\nsum(values[:6]).backward()\n",
+    "at a place nobody knows": "k = len(values) // 3\nsum(values[:k]).backward()\nsum(values[k:]).backward()\n",
+    "ended by the first": "sum(values[:6][:8]).backward()\nsum(values[6:]).backward()\n",
     "off the end": "while values:\n    part, values = values[-4:], values[:-4]\n    sum(part).backward()\n",
 }
 AGAIN = {
@@ -36,6 +40,12 @@ AGAIN = {
     "all to the end": "for k in range(3):\n    sum(values[k:]).backward()\n",
     "all from the begin": "for k in range(3):\n    sum(values[: k + 1]).backward()\n",
     "windows": "for k in range(0, 8, 2):\n    sum(values[k : k + 4]).backward()\n",
+    "prefixes": "for k in range(1, len(values)):\n    sum(values[:k]).backward()\n",
+    "parts of a part": "part = values[3 : len(values)]\nsum(part[:4]).backward()\nsum(part[2:]).backward()\n",
+    "every second": "sum(values[::2]).backward()\nsum(values[:6]).backward()\n",
+    "every second and third": "sum(values[::2]).backward()\nsum(values[::3]).backward()\n",
+    "one that a stride begins at": "sum(values[4::2]).backward()\nsum(values[3:6]).backward()\n",
+    "backwards": "sum(values[::-1]).backward()\nsum(values[:6]).backward()\n",
     "after the whole": "sum(values).backward()\nfor k in range(0, 12, 4):\n    sum(values[k : k + 4]).backward()\n",
 }
 
