@@ -7,6 +7,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import Differentiation, Node, Site, ancestors
 from autodetach.machine.held import MAX_LOST
+from autodetach.machine.steering import changed_by
 from autodetach.machine.torch_semantics import INPLACE_AT, LIKE_ANOTHER, RANDOM, lookup
 from autodetach.machine.values import Opaque, Tensor, Value, gradients_in, joined, scaled_by_gradient
 
@@ -37,6 +38,7 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
     carriers = [v for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None]
     if name in RANDOM:
         m.note_random(site)
+    changed_by(m, t, flatten(others), site)
     if not (m.grad_enabled and (t.node is not None or carriers)):
         _overwrite(m, t, base, others, site)
     elif t.node is not None and t.node.leaf:

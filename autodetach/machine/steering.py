@@ -28,7 +28,7 @@ from autodetach.machine.names_that_train import (
     saves_what_is_loaded,
     set_by,
 )
-from autodetach.machine.number_readers import ROUNDED, sum_in
+from autodetach.machine.number_readers import FRACTION, ROUNDED, marked, sum_in
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import spelled
 from autodetach.machine.steering_branches import (
@@ -106,13 +106,13 @@ def _is_layer(path: str) -> bool:
 
 
 def weighed(m: Core, left: Value, right: Value, site: Site) -> None:
-    """An operator is applied to a number and to a tensor: if the number is a sum, or tells of one, it steers.
+    """An operator is applied to a number and to a tensor: if the number counts how a test of sums went, it steers.
 
-    So may a tensor that is made of one, by its history.
+    What a sum itself makes of a tensor may only be shown: see `taken`.
     """
     for side, other in ((left, right), (right, left)):
         number = sum_in(side) if is_trained(other) else None
-        if number is not None:
+        if number is not None and FRACTION not in number.tags:
             _note(m, number.tags, site)
 
 
@@ -122,6 +122,15 @@ def taken(m: Core, values: Iterable[Value], site: Site) -> None:
         number = sum_in(value)
         if number is not None:
             _note(m, number.tags, site)
+
+
+def changed_by(m: Core, t: Tensor, values: Iterable[Value], site: Site) -> None:
+    """A tensor is changed in place by what sums may be in: a weight or its gradient trains, others know of the sum."""
+    given = [value for value in values if sum_in(value) is not None]
+    if t.leaf_node is not None or t.grad_of is not None or t.data_of is not None:
+        taken(m, given, site)
+    else:
+        marked(t, *given)
 
 
 def is_trained(value: Value) -> bool:
