@@ -10,6 +10,7 @@ the sum itself, where a rate, a setting of a layer, a gradient or a loss is made
 from __future__ import annotations
 
 import ast
+import sys
 from collections import abc
 from collections.abc import Iterable, Iterator
 
@@ -51,6 +52,14 @@ from autodetach.node_types import LOOPS
 
 TAKING = (ast.AnnAssign, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
 """Statements that take a value, and do not ask for it."""
+SETTINGS = frozenset(
+    """
+    alpha beta delta div_value dropout eps label_smoothing lambd lower margin max_norm max_val min_val momentum
+    negative_slope norm norm_type p pos_weight scale_factor threshold upper value weight
+    """.split()
+)
+"""What layers and losses of `torch.nn` compute with; what a class that derives from one keeps besides is its own."""
+PYTHON = frozenset({"builtins", *sys.stdlib_module_names})
 Trail = abc.Sequence[tuple[ast.stmt, Frame]]
 """The statements that are executed, from the outermost one to the innermost one, each with its frame."""
 
@@ -96,7 +105,15 @@ def _is_rate_of(this: Value, key: str) -> bool:
     """Whether an optimizer or a layer computes with what is stored there: the `p` of a dropout, the `lr` of a group."""
     if isinstance(this, Mapping):
         return key_of("params") in this.items  # any other one is a record, which may tell of the rate
-    return key in RATES or (isinstance(this, Instance) and any(map(_is_layer, library_bases(this.cls))))
+    if not isinstance(this, Instance):
+        return key in RATES
+    bases = library_bases(this.cls)
+    return (key in RATES and any(map(_has_rates, bases))) or (key in SETTINGS and any(map(_is_layer, bases)))
+
+
+def _has_rates(path: str) -> bool:
+    """An optimizer, a scheduler or a layer: what derives from nothing, or from a record of Python's, tells its own."""
+    return path != "torch.nn.Module" and path.partition(".")[0] not in PYTHON
 
 
 def _is_layer(path: str) -> bool:
