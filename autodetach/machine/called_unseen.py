@@ -15,6 +15,7 @@ from autodetach.machine.classes import code_of, linear_order
 from autodetach.machine.closures import free_names
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.graph_reads import LOGGING
 from autodetach.machine.module_tree import modules_of
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import (
@@ -28,7 +29,7 @@ from autodetach.machine.program_values import (
     Native,
     Property,
 )
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Sequence, Value
 
 OF_SCHEDULERS = ("get_lr", "_get_closed_form_lr")
@@ -41,6 +42,7 @@ BOUND = "#bound"
 """Of what `functools.partial` makes: the arguments that it has bound."""
 MAX_FOLLOWED = 16
 """So many functions are looked at that one of these calls."""
+CONVERTERS = frozenset({"abs", "float", "max", "min", "round"})
 Reading = tuple[str, str]
 
 
@@ -150,10 +152,10 @@ def _of_class(cls: Class, name: str) -> Value:
 def _readings(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> tuple[Reading, ...]:
     """The names that a function reads from around it, and its first argument, each with the attribute, if one is read.
 
-    What is only put into a text is the same text of a number, and a list of numbers is as long as one of tensors.
+    What is only shown, in a text or by a logger, may be a number, and a list of numbers is as long as one of tensors.
     """
     names = {*free_names(function), *(arg.arg for arg in function.args.args[:1])}
-    shown = {id(n.value) for n in walk(function) if isinstance(n, ast.FormattedValue)}
+    shown = {id(each) for n in walk(function) for part in _shown_by(n) for each in _computed_of(part)}
     shown |= {id(n.args[0]) for n in walk(function) if isinstance(n, ast.Call) and n.args and spelled(n.func) == "len"}
     bases = {id(n.value) for n in walk(function) if isinstance(n, ast.Attribute)}
     found: dict[Reading, None] = {}
@@ -165,3 +167,33 @@ def _readings(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
         elif isinstance(n, ast.Name) and n.id in names and id(n) not in bases:
             found[n.id, ""] = None
     return tuple(found)
+
+
+def _shown_by(n: ast.AST) -> list[ast.expr]:
+    """What is put into a text, or printed or logged, and nothing asks for what that returns."""
+    if isinstance(n, ast.FormattedValue):
+        return [n.value]
+    call = n.value if isinstance(n, ast.Expr) else None
+    if isinstance(call, ast.Call) and (spelled(call.func) == "print" or _logs(call.func)):
+        return [*call.args, *(keyword.value for keyword in call.keywords)]
+    return []
+
+
+def _logs(callee: ast.expr) -> bool:
+    """`logger.info`."""
+    return isinstance(callee, ast.Attribute) and callee.attr in LOGGING and "log" in last_word(callee.value).lower()
+
+
+def _computed_of(value: ast.expr) -> Iterator[ast.expr]:
+    """The names and attributes that a value is computed of by operators, and by what takes any number."""
+    if isinstance(value, ast.BinOp):
+        yield from _computed_of(value.left)
+        if isinstance(value.op, (ast.Add, ast.Sub, ast.Mult)):  # by zero, a number would raise
+            yield from _computed_of(value.right)
+    elif isinstance(value, ast.UnaryOp):
+        yield from _computed_of(value.operand)
+    elif isinstance(value, ast.Call) and spelled(value.func) in CONVERTERS and not value.keywords:
+        for each in value.args:
+            yield from _computed_of(each)
+    else:
+        yield value
