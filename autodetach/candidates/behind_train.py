@@ -9,6 +9,7 @@ from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program, call_of
 from autodetach.view.read_by import functions_by_name
+from autodetach.view.targets import is_set
 
 
 def behind_train(program: Program, statements: list[ast.stmt], body: list[ast.stmt], first: ast.stmt) -> ast.stmt:
@@ -17,20 +18,16 @@ def behind_train(program: Program, statements: list[ast.stmt], body: list[ast.st
     In the second pass, a network is as the end of the first one has left it: in front of `train()`, it would evaluate.
     """
     bound = {name for s in statements for name in program.names_bound(s)}
-    run = {spelled(n) for s in statements for n in ast.walk(s) if isinstance(n, (ast.Name, ast.Attribute))}
-    attributes = {n.attr for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute) and _is_set(n)}
+    networks = {spelled(n) for s in statements for n in ast.walk(s) if isinstance(n, (ast.Name, ast.Attribute))}
+    attributes = {n.attr for s in statements for n in ast.walk(s) if is_set(n)}
     goal = first
     for at, following in pairwise(body):
         said = {n.attr for n in ast.walk(at) if isinstance(n, ast.Attribute)}
         if not bound.isdisjoint(program.names_read(at)) or not attributes.isdisjoint(said):
             break
-        if _trains(at) in run and _is_of_modules(program):
+        if _trains(at) in networks and _is_of_modules(program):
             goal = following
     return goal if goal is first or _is_turned_off(program) else first
-
-
-def _is_set(node: ast.Attribute) -> bool:
-    return not isinstance(node.ctx, ast.Load)
 
 
 def _trains(statement: ast.stmt) -> str:

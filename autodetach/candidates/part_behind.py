@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Differentiation, Node, trail_of
@@ -17,6 +17,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.called import with_called
 from autodetach.view.program import Block, Program, line, listed, statement_in, text
 from autodetach.view.side_effects import draws_random_numbers, takes_away
+from autodetach.view.targets import is_set
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -91,7 +92,7 @@ def _again(
 
     there = program.scope(goal)
     said = [n for n in walk(there) if isinstance(n, ast.Attribute) and spelled(n) in names]
-    if any(_is_set(n) or program.scope(n) is not there for n in said) or takes_away(program, run, statements):
+    if any(is_set(n) or program.scope(n) is not there for n in said) or takes_away(program, run, statements):
         return
     changes = tuple(ReplaceExpression(n, names[spelled(n)]) for s in statements for n in _said(s, names))
     read = (ReplaceExpression(n, names[spelled(n)]) for n in said if line(n) >= line(goal))
@@ -162,19 +163,15 @@ def _is_changed_between(program: Program, run: Run, statements: Block, made: Nod
         if isinstance(at, ast.stmt) and isinstance(goal, ast.stmt) and at in block:
             between = with_called(program, run.machine, block[block.index(at) : block.index(goal) + 1])
             own = set(walk(program.scope(statements[0])))
-            set_there = {n.attr for s in between if s not in own for n in ast.walk(s) if _is_set(n)}
-            read = {n.attr for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute) and not _is_set(n)}
+            set_there = {n.attr for s in between if s not in own for n in ast.walk(s) if is_set(n)}
+            read = {n.attr for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute) and not is_set(n)}
             return not set_there.isdisjoint(read)
     return True
 
 
 def _attributes(statement: ast.stmt) -> list[ast.Attribute]:
     """The attributes that an assignment sets."""
-    return [n for target in targets_of(statement) for n in ast.walk(target) if _is_set(n)]
-
-
-def _is_set(node: ast.AST) -> TypeGuard[ast.Attribute]:
-    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+    return [n for target in targets_of(statement) for n in ast.walk(target) if is_set(n)]
 
 
 def _is_read_alone(program: Program, statement: ast.stmt, statements: Block, goal: ast.stmt) -> bool:

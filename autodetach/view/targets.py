@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from autodetach.machine.spelling import last_word, spelled
 
@@ -20,6 +21,11 @@ def target_of(statement: ast.stmt) -> ast.AST | None:
             return args[0]
         return func.value if isinstance(func, ast.Attribute) else func
     return statement
+
+
+def is_set(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether it is an attribute that is set or deleted where it stands."""
+    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
 
 
 def _attribute(this: ast.expr, name: ast.expr) -> ast.expr:
