@@ -7,27 +7,46 @@ from itertools import pairwise
 
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import LEAVING, LOOPS, SCOPES
 from autodetach.view.program import Program, call_of
 from autodetach.view.read_by import functions_by_name
 from autodetach.view.targets import is_set
 
+EVALUATES = "in a further pass, a network may evaluate there, since it is told to train later"
+ENDING = (*LEAVING, ast.Raise)
 
-def behind_train(program: Program, statements: list[ast.stmt], body: list[ast.stmt], first: ast.stmt) -> ast.stmt:
+
+def behind_train(
+    program: Program, statements: list[ast.stmt], body: list[ast.stmt], first: ast.stmt
+) -> tuple[ast.stmt, str | None]:
     """The statement of `body` in front of which others go that run networks, `first` if none is told to train.
 
     In the second pass, a network is as the end of the first one has left it: in front of `train()`, it would evaluate.
+    There is a doubt where they cannot go behind that: what they bind is read before it, or is bound in each pass, while
+    not each one may come so far.
     """
     bound = {name for s in statements for name in program.names_bound(s)}
     networks = {spelled(n) for s in statements for n in ast.walk(s) if isinstance(n, (ast.Name, ast.Attribute))}
     attributes = {n.attr for s in statements for n in ast.walk(s) if is_set(n)}
-    goal = first
+    goal, is_reached = first, True
     for at, following in pairwise(body):
         said = {n.attr for n in ast.walk(at) if isinstance(n, ast.Attribute)}
-        if not bound.isdisjoint(program.names_read(at)) or not attributes.isdisjoint(said):
-            break
+        is_read = not bound.isdisjoint(program.names_read(at)) or not attributes.isdisjoint(said)
+        is_reached = is_reached and not is_read and not _may_end(at)
         if _trains(at) in networks and _is_of_modules(program):
+            if not is_reached:
+                return (goal, EVALUATES) if _is_turned_off(program) else (first, None)
             goal = following
-    return goal if goal is first or _is_turned_off(program) else first
+    return (goal if goal is first or _is_turned_off(program) else first), None
+
+
+def _may_end(node: ast.AST, kinds: tuple[type[ast.AST], ...] = ENDING) -> bool:
+    """Whether a pass may end in a statement, so that what stands behind it does not run."""
+    if isinstance(node, SCOPES):
+        return False
+    if isinstance(node, LOOPS) and not node.orelse:
+        kinds = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
+    return isinstance(node, kinds) or any(_may_end(inner, kinds) for inner in ast.iter_child_nodes(node))
 
 
 def _trains(statement: ast.stmt) -> str:

@@ -85,7 +85,7 @@ def moved_to(
     ordered = _to_move(program, run, body, outer)
     if not ordered:
         return []
-    anchor = behind_train(program, ordered, body, first_statement(body))
+    anchor, risk = behind_train(program, ordered, body, first_statement(body))
     goal = program.scope(anchor)
     if loop is None and any(program.scope(s) is goal for s in ordered):
         return []  # it would run no more often
@@ -97,7 +97,7 @@ def moved_to(
         return []
     if loop is not None and is_read_before(program, run, ordered, anchor):
         return []
-    doubt = doubt or _doubt_of(program, run, ordered, outer)
+    doubt = doubt or risk or _doubt_of(program, run, ordered, outer)
     if loop is None and (_mentioned_by_others(program, ordered, goal) or is_set_elsewhere(program, ordered)):
         doubt = doubt or CHANGED
     if loop is not None and not loop.length and read_behind(program, ordered, loop.node):
