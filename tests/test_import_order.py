@@ -184,7 +184,7 @@ ORDER = (
     "view.never_read",
     "view.only_differentiated",
     "view.*",
-    "view.alike view.filled view.told_by_tag",
+    "view.alike view.filled view.told_by_tag view.networks_apart",
     # What may repair them.
     "candidates",
     "candidates.by_parts",

@@ -8,6 +8,7 @@ from itertools import pairwise
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import LEAVING, LOOPS, SCOPES
+from autodetach.view.networks_apart import are_apart
 from autodetach.view.program import Program, call_of
 from autodetach.view.read_by import functions_by_name
 from autodetach.view.targets import is_set
@@ -33,11 +34,15 @@ def behind_train(
         said = {n.attr for n in ast.walk(at) if isinstance(n, ast.Attribute)}
         is_read = not bound.isdisjoint(program.names_read(at)) or not attributes.isdisjoint(said)
         is_reached = is_reached and not is_read and not _may_end(at)
-        if _trains(at) in networks and _is_of_modules(program):
-            if not is_reached:
-                return (goal, EVALUATES) if _is_turned_off(program) else (first, None)
-            goal = following
-    return (goal if goal is first or _is_turned_off(program) else first), None
+        network = _trains(at)
+        if network is None or spelled(network) not in networks or not _is_of_modules(program):
+            continue
+        if not _is_turned_off(program, network):
+            continue
+        if not is_reached:
+            return goal, EVALUATES
+        goal = following
+    return goal, None
 
 
 def _may_end(node: ast.AST, kinds: tuple[type[ast.AST], ...] = ENDING) -> bool:
@@ -49,12 +54,12 @@ def _may_end(node: ast.AST, kinds: tuple[type[ast.AST], ...] = ENDING) -> bool:
     return isinstance(node, kinds) or any(_may_end(inner, kinds) for inner in ast.iter_child_nodes(node))
 
 
-def _trains(statement: ast.stmt) -> str:
+def _trains(statement: ast.stmt) -> ast.expr | None:
     """`net` of `net.train()`."""
     call = call_of(statement)
     if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "train":
-        return ""
-    return "" if any(_is_off(g) for g in _given(call)) or len(_given(call)) > 1 else spelled(call.func.value)
+        return None
+    return None if any(_is_off(g) for g in _given(call)) or len(_given(call)) > 1 else call.func.value
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
@@ -72,7 +77,9 @@ def _is_of_modules(program: Program) -> bool:
     return all(len(given) == 2 and given[1].arg == "mode" for given in methods)
 
 
-def _is_turned_off(program: Program) -> bool:
+def _is_turned_off(program: Program, network: ast.expr) -> bool:
+    """Whether anything in view tells a network to evaluate, or what may be the same, or a part of the other."""
     calls = (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, ast.Call))
-    methods = ((n.func.attr, n) for n in calls if isinstance(n.func, ast.Attribute))
-    return any(name == "eval" or (name == "train" and any(map(_is_off, _given(n)))) for name, n in methods)
+    methods = ((n.func, n) for n in calls if isinstance(n.func, ast.Attribute))
+    told = [f for f, n in methods if f.attr == "eval" or (f.attr == "train" and any(map(_is_off, _given(n))))]
+    return any(not are_apart(program, f.value, network) for f in told)
