@@ -13,7 +13,7 @@ from autodetach.checks import CheckOptions, CheckResult, Wanted
 from autodetach.finding import Finding, Problem
 from autodetach.projects.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
-from autodetach.remembered import again
+from autodetach.remembered import kept_analysis
 from autodetach.room import with_room
 from autodetach.source import Source
 
@@ -48,7 +48,7 @@ def check(
         places, known = wanted.sift(result.findings, result.sources, path or source.path)
         return result._replace(findings=tuple(result.findings[n] for n in places), known=known)
 
-    kept = again()
+    kept = kept_analysis()
     told = kept.told if kept is not None else None
     early = told and (lambda result: told(chosen(result)))
     return chosen(with_room(_checked, source, options, path, finder, changed, evidence, early))
@@ -64,7 +64,7 @@ def _checked(
     told: Callable[[CheckResult], None] | None,
 ) -> CheckResult:
     try:
-        kept = again()
+        kept = kept_analysis()
         tree = parse(source) if kept is None else kept.tree(source, path or source.path)
     except SyntaxError as error:
         from autodetach.syntax import described
@@ -94,35 +94,36 @@ def _of_tree(
     told: Callable[[CheckResult], None] | None,
 ) -> CheckResult:
     texts = {name: other.raw for name, other in (changed or {}).items()}
-    kept = again()
+    kept = kept_analysis()
     is_told = kept is not None and may_matter(source.raw) and kept.is_told()
     is_asked = evidence is not None or is_told or options.whole
     if not is_asked and is_idle(source.raw, at, finder, texts, tree):
         return CheckResult(())
-    from autodetach.session import Session
+    from autodetach.examination import Examination
 
     with _undisturbed():
         files = Files(at, source, tree, finder, changed)
-        session = Session(files, options, evidence, told and (lambda early: told(_sifted(early, source, files))))
+        early = told and (lambda result: told(_sifted(result, source, files)))
+        examination = Examination(files, options, evidence, early)
         trained: frozenset[str] = frozenset()
-        if len(files.modules) > 1 and not session.analysis.complete:
+        if len(files.modules) > 1 and not examination.analysis.complete:
             # With all that it imports it is too much; without what takes the most of it, it may not be.
             from autodetach.projects.costly import costly, trained_in
 
-            trained = trained_in(session.analysis, files)
-            without = costly(session.analysis, files)
+            trained = trained_in(examination.analysis, files)
+            without = costly(examination.analysis, files)
             if without:
                 files = Files(at, source, tree, finder, changed, without)
-                session = Session(files, options, evidence)
-        if len(files.modules) > 1 and not session.analysis.complete:
+                examination = Examination(files, options, evidence)
+        if len(files.modules) > 1 and not examination.analysis.complete:
             # On its own it may not be too much. What it calls there is at hand, so nothing is to be assumed of it.
             files = Files(at, source, tree)
-            session = Session(files, options, evidence, only_certain=True)
-        result = session.result()
-        if session.analysis.complete and not trained <= {module.path for module in files.modules}:
+            examination = Examination(files, options, evidence, only_certain=True)
+        result = examination.result()
+        if examination.analysis.complete and not trained <= {module.path for module in files.modules}:
             result = result._replace(problems=(Problem(source.path, CUT_IMPORTS, partial=True), *result.problems))
         if kept is None:
-            session.dissolve()
+            examination.dissolve()
     return _sifted(result, source, files)
 
 

@@ -14,7 +14,7 @@ _again: Again | None = None
 _pausing: Callable[[], None] | None = None
 
 
-def again() -> Again | None:
+def kept_analysis() -> Again | None:
     """The last analysis of this process, if it is kept."""
     return _again
 

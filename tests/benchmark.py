@@ -242,7 +242,7 @@ def stages(paths: Sequence[str]) -> None:
     """Check some paths in this process, and print the seconds of each stage and the dearest files."""
     sys.path.insert(0, str(ROOT))
     start = time.perf_counter()
-    from autodetach import checker, gather, perform, relevance, session
+    from autodetach import checker, examination, gather, perform, relevance
     from autodetach.checks import CheckOptions
     from autodetach.disk import files
     from autodetach.machine import exploring
@@ -279,8 +279,8 @@ def stages(paths: Sequence[str]) -> None:
     timed(checker, "parse", "parse")
     timed(project, "_tree", "parse imports")
     timed(exploring, "analyse", "machine")
-    timed(session.Session, "_suspects", "rules")
-    timed(session.Session, "_finding", "codemods and proof")
+    timed(examination.Examination, "_suspects", "rules")
+    timed(examination.Examination, "_finding", "codemods and proof")
     timed(gather, "gather", "report")
     configuration = Configuration(os.getcwd(), Overrides())
     found = files.find_files(list(paths), configuration, os.getcwd()).files

@@ -246,7 +246,7 @@ ORDER = (
     "uses",
     "checks",
     "remembered",
-    "session",
+    "examination",
     "checker",
     "fixing",
     # Files and settings.

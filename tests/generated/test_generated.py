@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from autodetach.checker import check
 from autodetach.checks import CheckOptions
-from autodetach.session import MAX_NESTING
+from autodetach.examination import MAX_NESTING
 from autodetach.source import Source
 
 from . import compare as compare_module

@@ -11,7 +11,7 @@ from autodetach.checks import CheckOptions, CheckResult
 from autodetach.finding import Finding, Problem, StoryStep
 from autodetach.kept import forget
 from autodetach.projects.project import Files
-from autodetach.remembered import again, pause
+from autodetach.remembered import kept_analysis, pause
 from autodetach.source import Span
 from autodetach.uses import uses
 
@@ -28,7 +28,7 @@ MAX_NESTING = 6000
 """Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
 
 
-class Session:
+class Examination:
     """The analysis of one program and the search for fixes."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Session:
         self._only_certain = only_certain
         self._told = told
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
-        kept = again() if evidence is None else None
+        kept = kept_analysis() if evidence is None else None
         known = kept.analysis(files) if kept is not None else None
         # Of what is too much with all its imports, the checker goes on with the file alone.
         self.analysis = known or analyse(
@@ -71,7 +71,7 @@ class Session:
                 self._told(self.result(repairs=False))
                 pause()
         except BaseException:
-            if (kept := again()) is not None:
+            if (kept := kept_analysis()) is not None:
                 kept.drop(analysis)
             raise
 
@@ -106,7 +106,7 @@ class Session:
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         cost = sum(run.cost for run in self.analysis.runs) + (search.cost if search is not None else 0)
         is_asked = bool(findings) or len(self.files.modules) > 1
-        used = uses(self.analysis, self.files, findings) if again() is None and is_asked else {}
+        used = uses(self.analysis, self.files, findings) if kept_analysis() is None and is_asked else {}
         return CheckResult(findings, problems, evidence=self.analysis.evidence, cost=cost, uses=used)
 
     def dissolve(self) -> None:
