@@ -8,6 +8,7 @@ from typing import TypeAlias
 from autodetach.machine.arguments import written_at
 from autodetach.machine.core import Args, Core
 from autodetach.machine.elements import subscript
+from autodetach.machine.extents import Extent
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_with, hash_all
 from autodetach.machine.iteration import length
@@ -101,6 +102,7 @@ def _copy(m: Core, this: Sequence, args: Args, site: Site) -> Value:
 
 def _reverse(m: Core, this: Sequence, args: Args, site: Site) -> Value:
     this.items.reverse()
+    this.extent = Extent(object())
     return None
 
 
@@ -124,6 +126,7 @@ def _rotate(m: Core, this: Sequence, args: Args, site: Site) -> Value:
 
 
 def _sort(m: Core, this: Sequence, args: Args, site: Site) -> Value:
+    this.extent = Extent(object())
     return None  # any order is one of those that are looked at
 
 

@@ -32,6 +32,7 @@ APART = {
     "backwards in halves": "sum(values[::-1][:6]).backward()\nsum(values[:6]).backward()\n",
     "at a place nobody knows": "k = len(values) // 3\nsum(values[:k]).backward()\nsum(values[k:]).backward()\n",
     "ended by the first": "sum(values[:6][:8]).backward()\nsum(values[6:]).backward()\n",
+    "turned round": "sum(values[:6]).backward()\nvalues.reverse()\nsum(values[:6]).backward()\n",
     "off the end": "while values:\n    part, values = values[-4:], values[:-4]\n    sum(part).backward()\n",
 }
 AGAIN = {
