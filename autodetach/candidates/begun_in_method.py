@@ -12,14 +12,16 @@ from autodetach.candidates.emptying import behind_docstring
 from autodetach.candidates.looked_into import lists_read
 from autodetach.candidates.set_back_too import begin_of
 from autodetach.machine.children import walk
+from autodetach.machine.classes import linear_order
+from autodetach.machine.graph import calls_of
 from autodetach.machine.growth import Growth
-from autodetach.machine.program_values import Instance
+from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import YIELDS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
-from autodetach.view.read_by import frame_of
+from autodetach.view.read_by import frame_of, read_by
 from autodetach.view.unread_attributes import holder_of
 
 OTHERS = "other programs may read what earlier calls have stored"
@@ -36,6 +38,8 @@ def begun_in_method(program: Program, growth: Growth) -> Iterator[Candidate]:
     own = _attribute(program, growth)
     method = program.scope(own) if own is not None else None
     if own is None or not isinstance(method, ast.FunctionDef) or not _is_part_of_loss(growth.run, own, method):
+        return
+    if _may_be_entered_again(program, growth.run, method):
         return
     begins: dict[str, str] = {}
     for other in program.growths:
@@ -79,6 +83,38 @@ def _begin(program: Program, run: Run, attribute: ast.Attribute, method: ast.Fun
     frame = frame_of(program, run, first) if first is not None else None
     owner = frame.names.get(method.args.args[0].arg) if frame is not None else None
     return begin_of(owner, attribute.attr, method.args.args[0].arg) if isinstance(owner, Instance) else None
+
+
+def _may_be_entered_again(program: Program, run: Run, method: ast.FunctionDef) -> bool:
+    """Whether a call of the method may lead to another one of the same object, which would begin the list of both."""
+    frame = frame_of(program, run, method.body[0])
+    reading = read_by(program, run, method.body)
+    if frame is None or method in reading.functions:
+        return True
+    owner = frame.names.get(method.args.args[0].arg)
+    if any(frame.top.names.get(name) is owner for name in reading.names):
+        return True
+    own = owner.cls if isinstance(owner, Instance) else None
+    classes = [cls.node for cls in linear_order(own) if isinstance(cls, Class)] if isinstance(own, Class) else []
+    beside = [f for f in reading.functions if program.parents.get(f) in classes]
+    if any(_says_again(function, method.name) for function in (method, *beside)):
+        return True
+    opened = ([program.scope(site.node) for site in calls_of(node.chain)] for node in run.machine.nodes)
+    return any(scopes.count(method) > 1 for scopes in opened)
+
+
+def _says_again(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a method hands on its object as a whole, which may call it, or calls itself or that of a base."""
+    this = function.args.args[0].arg if function.args.args else ""
+    nodes = list(ast.walk(function))
+    bases = {id(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr not in (name, "__call__")}
+    loads = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    supers = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in (name, "__call__"))
+    return any(n.id == this and id(n) not in bases for n in loads) or any(_is_of_super(n) for n in supers)
+
+
+def _is_of_super(n: ast.Attribute) -> bool:
+    return isinstance(n.value, ast.Call) and spelled(n.value.func) == "super"
 
 
 def _reads(attribute: ast.Attribute, method: ast.FunctionDef) -> list[ast.Subscript]:
