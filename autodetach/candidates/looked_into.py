@@ -11,6 +11,8 @@ from autodetach.machine.spelling import is_dotted, last_word, root_of, spelled
 from autodetach.view.program import Program
 
 RUN = frozenset({"eval", "exec"})
+MEMBERS = frozenset({"getmembers", "getmembers_static"})
+"""What `inspect` has to look through all that an object holds."""
 SCOPE = frozenset({"globals", "locals", "vars"})
 
 
@@ -68,6 +70,9 @@ def _looks_up(tree: ast.Module, *, in_object: bool) -> bool:
     imported = {(alias.asname or alias.name).partition(".")[0] for alias in imports}
     for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr == "__dict__" and (_origin(node) in imported) is not in_object:
+            return True
+        listed = node.args[0] if isinstance(node, ast.Call) and last_word(node.func) in MEMBERS and node.args else None
+        if listed is not None and (_origin(listed) in imported) is not in_object:
             return True
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
             continue
