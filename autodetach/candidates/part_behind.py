@@ -86,7 +86,10 @@ def _moved(
 def _again(
     program: Program, run: Run, statements: Block, goal: ast.stmt, names: dict[str, str], flags: tuple[Codemod, ...]
 ) -> Iterator[Candidate]:
-    """`scores = self.D(self.fake)` in the method that reads `self.scores`, which others read as they were."""
+    """`scores = self.D(self.fake)` in the method that reads `self.scores`, which others read as they were.
+
+    So do those that stand behind the block of `goal`, which may not have run.
+    """
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.replace_expression import ReplaceExpression
 
@@ -95,7 +98,9 @@ def _again(
     if any(is_set(n) or program.scope(n) is not there for n in said) or takes_away(program, run, statements):
         return
     changes = tuple(ReplaceExpression(n, names[spelled(n)]) for s in statements for n in _said(s, names))
-    read = (ReplaceExpression(n, names[spelled(n)]) for n in said if line(n) >= line(goal))
+    block = program.block(goal)
+    inside = {n for s in block[block.index(goal) :] for n in walk(s)}
+    read = (ReplaceExpression(n, names[spelled(n)]) for n in said if n in inside)
     shown = listed(t for s in statements for t in targets_of(s))
     copy = CopyStatements(tuple(statements), goal, changes=changes)
     yield Candidate(f"compute {shown} again before `{text(goal)}`", (copy, *read, *flags), ANEW)
