@@ -98,12 +98,17 @@ def _again(
     if any(is_set(n) or program.scope(n) is not there for n in said) or takes_away(program, run, statements):
         return
     changes = tuple(ReplaceExpression(n, names[spelled(n)]) for s in statements for n in _said(s, names))
-    block = program.block(goal)
-    inside = {n for s in block[block.index(goal) :] for n in walk(s)}
-    read = (ReplaceExpression(n, names[spelled(n)]) for n in said if n in inside)
+    behind = _from(program, goal)
+    read = (ReplaceExpression(n, names[spelled(n)]) for n in said if n in behind)
     shown = listed(t for s in statements for t in targets_of(s))
     copy = CopyStatements(tuple(statements), goal, changes=changes)
     yield Candidate(f"compute {shown} again before `{text(goal)}`", (copy, *read, *flags), ANEW)
+
+
+def _from(program: Program, goal: ast.stmt) -> set[ast.AST]:
+    """What stands in a statement, and in those behind it in its block."""
+    block = program.block(goal)
+    return {n for s in block[block.index(goal) :] for n in walk(s)}
 
 
 def _makers(program: Program, nodes: list[Node]) -> Block:
@@ -180,9 +185,9 @@ def _attributes(statement: ast.stmt) -> list[ast.Attribute]:
 
 
 def _is_read_alone(program: Program, statement: ast.stmt, statements: Block, goal: ast.stmt) -> bool:
-    """Whether what a statement sets is said by nothing but some statements and the function of `goal`."""
+    """Whether what a statement sets is said by nothing but some statements and `goal`, with what follows it."""
     attributes = {n.attr for n in _attributes(statement)}
-    inside = {n for s in (*statements, program.scope(goal)) for n in ast.walk(s)}
+    inside = {n for s in statements for n in ast.walk(s)} | _from(program, goal)
     others = [n for tree in program.analysis.trees for n in walk(tree) if n not in inside]
     said = {n.attr for n in others if isinstance(n, ast.Attribute)}
     said |= {n.value for n in others if isinstance(n, ast.Constant) and isinstance(n.value, str)}
