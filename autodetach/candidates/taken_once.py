@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from autodetach.machine.children import targets_of
 from autodetach.machine.graph import calls_of
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import called_name, last_word, spelled
 from autodetach.view.changing_calls import changes_nothing_given, leaves_its_own
 from autodetach.view.free_names import free_name
 from autodetach.view.imported import imported_as
 from autodetach.view.program import Program, listed
-from autodetach.view.read_by import functions_by_name
-from autodetach.view.side_effects import draws_random_numbers, takes_away
+from autodetach.view.read_by import functions_by_name, read_by
+from autodetach.view.side_effects import draws_random_numbers, taken_from, takes_away, takes_inside
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -54,6 +54,8 @@ def taken_once(program: Program, run: Run, statements: list[ast.stmt]) -> Taken 
         if value is None or value in data or None in data or any(map(look.varies, targets_of(statement))):
             return None
         found += [(one, statement) for one in data if one is not None]
+    if _is_read_besides(statements, [one for one, _ in found]):
+        return None
     names: list[str] = []
     tree = program.file_of(statements[0])
     for one, _ in found:
@@ -67,6 +69,18 @@ def taken_once(program: Program, run: Run, statements: list[ast.stmt]) -> Taken 
     rest = [s for s in statements if not any(at is s for _, at in found)]
     draws = draws_random_numbers(run, rest) or any(look.draws(at, [one for one, _ in found]) for _, at in found)
     return Taken((*given, *changes), changes, listed(one for one, _ in found), draws)
+
+
+def _is_read_besides(statements: list[ast.stmt], data: list[ast.expr]) -> bool:
+    """Whether statements read what data is taken from in other places: `queue[-1]` left of `queue.pop()`."""
+    taking = {n for one in data for n in ast.walk(one)}
+    names = {spelled(at.value if isinstance(at, ast.Subscript) else at) for at in taken_from(taking)}
+    return any(
+        spelled(n) in names
+        for s in statements
+        for n in ast.walk(s)
+        if isinstance(n, (ast.Name, ast.Attribute)) and n not in taking
+    )
 
 
 class _Look:
@@ -87,10 +101,17 @@ class _Look:
             yield None if maybe or _has_no_name(part) else part
             return
         inner = list(ast.iter_child_nodes(part))
-        if part in self._taking and not any(map(self.varies, inner)):
+        if part in self._taking and self._takes_itself(part):
             yield None  # a function that takes data, and computes with it
         for one in inner:
             yield from self.data_in(one, maybe=maybe or isinstance(part, MAYBE))
+
+    def _takes_itself(self, call: ast.AST) -> bool:
+        """Whether a call takes something away besides what the expressions do that it is given."""
+        known = functions_by_name(self._program).get(called_name(call), []) if isinstance(call, ast.Call) else []
+        if not any(map(self.varies, ast.iter_child_nodes(call))):
+            return True
+        return takes_inside({*known, *read_by(self._program, self._run, known).functions})
 
     def varies(self, part: ast.AST) -> bool:
         calls = (n for n in ast.walk(part) if isinstance(n, ast.Call))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from autodetach.container_methods import CHANGING
 from autodetach.machine.arguments import all_parameter_names
@@ -63,21 +63,31 @@ def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
 
 def takes_away(program: Program, run: Run, statements: Sequence[ast.stmt | ast.expr]) -> bool:
     """Whether these, or functions that they call, take something away that is not there again: `next(batches)`."""
-    inside = [(n, set[str]()) for s in statements for n in ast.walk(s)]
-    for function in read_by(program, run, statements).functions:
+    return bool(taken_from(n for s in statements for n in ast.walk(s))) or takes_inside(
+        read_by(program, run, statements).functions
+    )
+
+
+def takes_inside(functions: Iterable[Function]) -> bool:
+    """Whether functions take something away from what they have neither made nor been given."""
+    for function in functions:
         local = {n.id for n in walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         local |= all_parameter_names(function.args) if function.name != "__next__" else set()
-        inside += ((n, local) for n in walk(function))
-    return any(_takes(node, local) for node, local in inside if isinstance(node, ast.Call))
+        if any(not (isinstance(at, ast.Name) and at.id in local) for at in taken_from(walk(function))):
+            return True
+    return False
 
 
-def _takes(call: ast.Call, local: set[str]) -> bool:
+def taken_from(nodes: Iterable[ast.AST]) -> list[ast.expr]:
+    """What calls among some nodes take away from: `batches` of `next(batches)`, `queue` of `queue.pop()`."""
+    places = (_taken_from(n) for n in nodes if isinstance(n, ast.Call))
+    return [at for at in places if isinstance(at, (ast.Name, ast.Attribute, ast.Subscript))]
+
+
+def _taken_from(call: ast.Call) -> ast.expr | None:
     if isinstance(call.func, ast.Name):
-        taken = call.args[0] if call.func.id in ("next", "anext") and call.args else None
-    else:
-        taken = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr in TAKING_AWAY else None
-    is_place = isinstance(taken, (ast.Name, ast.Attribute, ast.Subscript))
-    return is_place and not (isinstance(taken, ast.Name) and taken.id in local)
+        return call.args[0] if call.func.id in ("next", "anext") and call.args else None
+    return call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr in TAKING_AWAY else None
 
 
 def _changes_others(program: Program, function: Function, node: ast.AST) -> bool:
