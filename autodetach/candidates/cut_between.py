@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.candidates.reads import at_read
-from autodetach.candidates.spent import SEGMENTS
+from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
@@ -19,7 +19,10 @@ def cut_between(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     """`self.cell(x, self.state.detach())`, where each loss has run the cell anew, behind the step of the one before."""
     if not stepped_between(run, event.first, event.second):
         return
-    for message, codemods in at_read(program, list(_entered(event))):
+    crossed = list(_entered(event))
+    if not is_spent_when_read(run, crossed):
+        return  # of two reads that lead to one loss, the second is not cut off from the first
+    for message, codemods in at_read(program, crossed):
         yield Candidate(message, codemods, SEGMENTS, cuts=True)
 
 

@@ -99,7 +99,9 @@ def _again(
         return
     changes = tuple(ReplaceExpression(n, names[spelled(n)]) for s in statements for n in _said(s, names))
     behind = _from(program, goal)
-    read = (ReplaceExpression(n, names[spelled(n)]) for n in said if n in behind)
+    read = [ReplaceExpression(n, names[spelled(n)]) for n in said if n in behind]
+    if not read:
+        return  # a method that this one calls reads it
     shown = listed(t for s in statements for t in targets_of(s))
     copy = CopyStatements(tuple(statements), goal, changes=changes)
     yield Candidate(f"compute {shown} again before `{text(goal)}`", (copy, *read, *flags), ANEW)

@@ -43,7 +43,7 @@ def surely_meet(one: Extent, other: Extent) -> bool:
         return False
     if (one.first, one.last, one.step) == (other.first, other.last, other.step):
         return True
-    if not isinstance(one.step, int | None) or not isinstance(other.step, int | None):
+    if not all(step is None or isinstance(step, int) for step in (one.step, other.step)):
         return False
     if _is_whole(one) and _is_whole(other):
         return _begins_in(one, other) and _begins_in(other, one)
