@@ -6,7 +6,7 @@ import ast
 from itertools import pairwise
 
 from autodetach.machine.children import walk
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import arguments_of, spelled
 from autodetach.node_types import LEAVING, LOOPS, SCOPES
 from autodetach.view.networks_apart import are_apart
 from autodetach.view.program import Program, call_of
@@ -59,11 +59,7 @@ def _trains(statement: ast.stmt) -> ast.expr | None:
     call = call_of(statement)
     if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "train":
         return None
-    return None if any(_is_off(g) for g in _given(call)) or len(_given(call)) > 1 else call.func.value
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(k.value for k in call.keywords)]
+    return None if any(_is_off(g) for g in arguments_of(call)) or len(arguments_of(call)) > 1 else call.func.value
 
 
 def _is_off(given: ast.expr) -> bool:
@@ -81,5 +77,5 @@ def _is_turned_off(program: Program, network: ast.expr) -> bool:
     """Whether anything in view tells a network to evaluate, or what may be the same, or a part of the other."""
     calls = (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, ast.Call))
     methods = ((n.func, n) for n in calls if isinstance(n.func, ast.Attribute))
-    told = [f for f, n in methods if f.attr == "eval" or (f.attr == "train" and any(map(_is_off, _given(n))))]
+    told = [f for f, n in methods if f.attr == "eval" or (f.attr == "train" and any(map(_is_off, arguments_of(n))))]
     return any(not are_apart(program, f.value, network) for f in told)

@@ -43,14 +43,19 @@ def as_leaves(program: Program, optimizer: ast.AST, made: Sequence[History]) -> 
         return
     codemods: list[Codemod] = []
     doubts: list[str] = []
+    is_cut = True
     for place, history in places.items():
         if not isinstance(place, ast.expr):
             return
-        codemods += _as_leaf(program, place, history)
+        own = _as_leaf(program, place, history)
+        is_cut = is_cut and own is None
+        codemods += _cut_off(program, place, history) if own is None else own
         doubts += _doubts(program, place, history)
     shown = ", ".join(f"`{text(place)}`" for place in places)
     message = f"make {shown} the leaf"
     yield Candidate(message, tuple(codemods), next(iter(doubts), None), adds=True)
+    if is_cut:
+        return
     cut = tuple(one for place, history in places.items() for one in _cut_off(program, place, history))
     yield Candidate(message, cut, next(iter(doubts), CUT), adds=True, last_resort=True)
 
@@ -82,13 +87,14 @@ def _leaf_in(place: ast.AST, history: History) -> ast.expr | None:
     return None
 
 
-def _as_leaf(program: Program, place: ast.expr, history: History) -> tuple[Codemod, ...]:
+def _as_leaf(program: Program, place: ast.expr, history: History) -> tuple[Codemod, ...] | None:
+    """What is computed of the leaves that stand in an expression becomes one itself; None if they stand elsewhere."""
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.lift_call import LiftCall
     from autodetach.codemods.set_keyword import SetKeyword
 
     if any(node.op in SPREAD for node in history):
-        return _cut_off(program, place, history)
+        return None
     calls = _inline(place, history)
     is_asked = _is_asked_for(program, place)
     if calls is not None and all(_requires_grad(call) for call in calls):
@@ -96,7 +102,7 @@ def _as_leaf(program: Program, place: ast.expr, history: History) -> tuple[Codem
         return dropped if is_asked else (*dropped, AppendMethod(place, "requires_grad_"))
     if calls is not None and len(calls) == 1 and last_word(calls[0].func) == "Parameter" and not is_asked:
         return (LiftCall(calls[0], place),)
-    return _cut_off(program, place, history)
+    return None
 
 
 def _cut_off(program: Program, place: ast.AST, history: History) -> tuple[Codemod, ...]:

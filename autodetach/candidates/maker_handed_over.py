@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from autodetach.candidates.kept_in_record import (
@@ -19,10 +18,10 @@ from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import doubt_of_changes
-from autodetach.view.program import Program, line, place_text, text, without_retain
+from autodetach.view.program import Program, line, text, without_retain
+from autodetach.view.respelled import respelled
 from autodetach.view.side_effects import draws_random_numbers, keeps_state, makes_leaves
 
 OF_ALL = frozenset(
@@ -52,23 +51,12 @@ def handed_over_uncalled(program: Program, run: Run, outer: list[Node], doubt: s
         return
     doubt = doubt or doubt_of_changes(program, run, [statement], outer)
     keep, flags = KeepPart(call, call.func, tuple(sorted(reads, key=line))), without_retain(outer)
-    words = tuple(pair for read in reads for pair in _respelled(program, read))
+    words = tuple(pair for read in reads for pair in respelled(program, read, f"{spelled(read)}()"))
     shown = ", ".join(dict.fromkeys(f"`{text(read)}`" for read in sorted(reads, key=line)))
     message = f"hand over `{text(call.func)}`, and call it where {shown} is read"
     if flags:
         yield Candidate(f"{message}, and retain no graph", (keep, *flags), doubt, respelled=words)
     yield Candidate(message, (keep,), doubt, respelled=words)
-
-
-def _respelled(program: Program, read: ast.Attribute) -> Iterator[tuple[str, str]]:
-    """What is called that has a read in it, as it will be written and as it was: `(x * self.w()).sum`."""
-    word = re.compile(rf"(?<![\w.]){re.escape(spelled(read))}(?!\w)")
-    for at in program.enclosing(read):
-        if isinstance(at, FUNCTIONS):
-            return
-        if isinstance(at, ast.Call) and read in ast.walk(at.func):
-            was = place_text(at.func)
-            yield word.sub(f"{spelled(read)}()", was), was
 
 
 def _has_layers(cls: ast.ClassDef) -> bool:

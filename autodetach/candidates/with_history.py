@@ -23,7 +23,8 @@ from autodetach.suspect import Candidate
 from autodetach.view.filled import is_filled
 from autodetach.view.gradient_modes import no_grad_above
 from autodetach.view.kept import is_of
-from autodetach.view.program import Program, place_text, text
+from autodetach.view.program import Program, text
+from autodetach.view.respelled import respelled
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -81,7 +82,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     from autodetach.codemods.set_keyword import SetKeyword
 
     codemods: list[Codemod] = []
-    respelled: list[tuple[str, str]] = []
+    words: list[tuple[str, str]] = []
     doubt: str | None = None
     cloned = False
     read = [one for one in lost if one.how == NUMBER]
@@ -95,7 +96,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
         whole = call.args[0]
         if how == COPIED:
             is_apart = is_changed_apart(program, call, whole)
-            respelled += _respelled(program, call, whole)
+            words += respelled(program, call, spelled(whole))
             if is_apart and is_dotted(whole):
                 cloned = True
                 codemods.append(ReplaceExpression(call, f"{spelled(whole)}.clone()"))
@@ -109,7 +110,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             doubt = OF_NOTHING
         module = spelled(call.func.value)
         joined = ast.Call(ast.Attribute(call.func.value, joining, ast.Load()), call.args, [])
-        respelled += _respelled(program, call, joined)
+        words += respelled(program, call, spelled(joined))
         if is_of(program, call, ("torch",)):
             codemods.append(RenameMethod(call.func, joining))
         elif program.imports_torch(call):  # a method of a tensor, whose type the new one has
@@ -132,17 +133,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     message = f"put the tensors together with their history: `torch.{joining}`" if is_stacked else taken
     is_same = joining == "cat" or all(shape == () for shape in sizes) or all(_is_reduced(program, at) for at in copies)
     doubt = doubt if is_same else OF_ONE_ELEMENT
-    yield Candidate(message, tuple(codemods), doubt, adds=True, respelled=tuple(respelled))
-
-
-def _respelled(program: Program, copy: ast.Call, new: ast.expr) -> Iterator[tuple[str, str]]:
-    """What is called that has a copy in it, as it will be written and as it was: `(x * torch.tensor(a)).sum`."""
-    for at in program.enclosing(copy):
-        if isinstance(at, FUNCTIONS):
-            return
-        if isinstance(at, ast.Call) and copy in ast.walk(at.func):
-            was = place_text(at.func)
-            yield was.replace(spelled(copy), spelled(new)), was
+    yield Candidate(message, tuple(codemods), doubt, adds=True, respelled=tuple(words))
 
 
 def _not_as_numbers(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
