@@ -7,7 +7,7 @@ from autodetach.machine.last_pass import asks_for_last, ends_with, goes_on_after
 from autodetach.machine.number_readers import sum_in
 from autodetach.machine.objects import Objects
 from autodetach.machine.oracle import Policy
-from autodetach.machine.passes import passes_of
+from autodetach.machine.passes import last_of, passes_of
 from autodetach.machine.program_values import Instance
 from autodetach.machine.remainder_tests import test_of_remainder
 from autodetach.machine.state import MAX_RECURSION, MISSING
@@ -72,14 +72,15 @@ class Decisions(Objects):
         elif isinstance(key, tuple) and key and key[0] == "not" and isinstance(key[1], tuple) and key[1][:1] == ("is",):
             default = True
         test, text = self.tests.key(site.node, site.scope)
-        once, only = None, self._only_pass(key, site)
+        once, only, is_of_last = None, self._only_pass(key, site), False
         if only is not None:
             once = site.node, only.activation
             if once in self._met:
                 return False
             # It is rarely the first: those behind it count, too.
             default = only.index >= passes_of(only.activation, self.nodes) - 1
-            if not default and (asks_for_last(site.node) or ends_with(site.node, self.loops) is not None):
+            is_of_last = asks_for_last(site.node) or ends_with(site.node, self.loops) is not None
+            if is_of_last and only.index < last_of(only.activation, self.nodes):
                 return False
         followed = goes_on_after(site.node, self.loops)
         if followed is not None and not may_be_last(followed, passes_of(followed.activation, self.nodes)):
@@ -99,6 +100,8 @@ class Decisions(Objects):
             self.trail[-1][1].went[test] = outcome
         if once is not None and outcome:
             self._met.add(once)
+            if only is not None and is_of_last:
+                only.activation.ended = True
         return outcome
 
     def _end_of_recursion(self, test: object) -> bool | None:

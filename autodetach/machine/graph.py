@@ -29,6 +29,7 @@ class Activation:
     `without_grad`: no gradient was recorded when it began itself.
     `shown`: what loops inside have shown so far that train; `before`: what an outer one knows of this one.
     `awaited`: so many passes it has at least, since what the last but one has begun anew is ended in a later one.
+    `ended`: a test of the program has said that this pass is its last.
     """
 
     __slots__ = (
@@ -37,6 +38,7 @@ class Activation:
         "begun",
         "bounded",
         "dropping",
+        "ended",
         "exact",
         "frame",
         "in_forward",
@@ -61,6 +63,7 @@ class Activation:
         self.frame = frame
         self.started = started
         self.exact = exact
+        self.ended = False
         self.passes = 0
         self.skipped = 0
         self.in_forward = False

@@ -64,7 +64,7 @@ def once_in(test: ast.AST, loops: Loops) -> Pass | None:
         asked = {name for side in (test.left, test.comparators[0]) for name in _added_in(side)}
     else:
         return None
-    current = next((c for c in reversed(loops) if counter_of_loop(c.activation.node) in asked), None)
+    current = next((c for c in reversed(loops) if not asked.isdisjoint(_counters_in(c))), None)
     loop = current.activation.node if current is not None else None
     named = {spelled(n) for n in ast.walk(test) if isinstance(n, (ast.Name, ast.Attribute))}
     # `i - last == 3` is true again and again where `last` follows.
@@ -75,7 +75,34 @@ def once_in(test: ast.AST, loops: Loops) -> Pass | None:
 def _set_in(loop: ast.AST) -> frozenset[str]:
     """What a loop sets besides its counter, by its text."""
     targets = (n for n in ast.walk(loop) if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store))
-    return frozenset({spelled(target) for target in targets} - {counter_of_loop(loop)})
+    return frozenset({spelled(target) for target in targets} - _counters_of(loop))
+
+
+def _counters_in(current: Pass) -> frozenset[str]:
+    loop = current.activation.node
+    return _counters_of(loop) if loop is not None else frozenset()
+
+
+@kept
+def _counters_of(loop: ast.AST) -> frozenset[str]:
+    """The names that count the passes of a loop: that of its head, and those to which only one statement adds one."""
+    head = counter_of_loop(loop)
+    names = set() if head is None else {head}
+    if isinstance(loop, ast.For):
+        stored = [n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        names.update(name for name in map(_stepped, loop.body) if stored.count(name) == 1)
+    return frozenset(names)
+
+
+def _stepped(statement: ast.stmt) -> str:
+    """The name to which a statement adds one; empty of any other."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
+        return spelled(statement.target) if _is_one(statement.value) and isinstance(statement.target, ast.Name) else ""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return ""
+    target, value = statement.targets[0], without_one(statement.value, ast.Add)
+    is_next = isinstance(target, ast.Name) and value is not None and spelled(value) == target.id
+    return spelled(target) if is_next else ""
 
 
 def counter_of_loop(loop: ast.AST | None) -> str | None:
@@ -110,7 +137,7 @@ def asks_for_last(test: ast.AST | None) -> bool:
 
 @kept
 def _counter_and_bound(test: ast.AST) -> _Asked | None:
-    """`i` and `n` of `i != n - 1`, `i + 1 < n`, `n - i == 1` and `not i == n - 1`."""
+    """`i` and `n` of `i != n - 1`, `i + 1 < n`, `n - i == 1` and `not i == n - 1`, and of `i == len(items)`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         asked = _counter_and_bound(test.operand)
         return None if asked is None else asked._replace(of_last=not asked.of_last)
@@ -130,6 +157,8 @@ def _counter_and_bound(test: ast.AST) -> _Asked | None:
             bound = inner
         elif isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub) and _is_one(other):
             counter, bound, as_here = one.right, one.left, MIRRORED.get(as_here, as_here)
+        elif as_here is ast.Eq and _is_length(other):  # what counts from one
+            pass
         else:
             continue
         if as_here in LAST or as_here in GOES_ON:
@@ -167,6 +196,10 @@ def without_one(side: ast.expr, sign: type[ast.operator]) -> ast.expr | None:
     if not isinstance(side, ast.BinOp) or not isinstance(side.op, sign):
         return None
     return side.left if _is_one(side.right) else None
+
+
+def _is_length(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and spelled(node.func) == "len" and len(node.args) == 1
 
 
 def _is_one(node: ast.expr) -> bool:

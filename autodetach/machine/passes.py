@@ -40,13 +40,26 @@ def passes_of(activation: Activation, nodes: list[Node]) -> int:
     return usual
 
 
+def last_of(activation: Activation, nodes: list[Node]) -> int:
+    """The index of the last pass that is executed, as far as can be told before."""
+    if activation.exact and activation.length:
+        return activation.length - 1
+    return passes_of(activation, nodes) + _further(activation) - 1
+
+
+def _further(activation: Activation) -> int:
+    """How many passes more a loop is given for what takes several of them to come back to where it was made."""
+    return min(delay_of(activation.node) - 1, MAX_DELAY) if isinstance(activation.node, LOOPS) else 0
+
+
 def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
     """Whether a loop has had its passes: with more, where what two of them have made takes long to come to its end."""
+    if activation.ended:
+        return True
     passes, usual = activation.passes - min(activation.skipped, MAX_SKIPPED), passes_of(activation, nodes)
     if passes < usual or activation.passes < activation.awaited:
         return False
-    delay = delay_of(activation.node) if isinstance(activation.node, LOOPS) else 1
-    if passes < usual + min(delay - 1, MAX_DELAY):
+    if passes < usual + _further(activation):
         return False
     if activation.before is not None and passes < PASSES_OF_SECOND:
         return activation.before.ways.issuperset(ways[activation.begun[0] :])

@@ -76,3 +76,35 @@ def test_what_counts_down_comes_to_zero_last(test: str, counts: str) -> None:
 def test_what_counts_down_comes_to_others_before(test: str) -> None:
     source = Source.from_text(PROGRAM.replace("range(n)", "range(n - 1, -1, -1)").format(test), "program.py")
     assert [finding.code for finding in check(source, CheckOptions()).findings] == ["AD302"]
+
+
+BY_HAND = """
+import torch
+import torch.nn as nn
+def train(model, data):
+    for epoch in range(3):
+        start = model(data[0]).pow(2).mean()
+        i = 0
+        for x in data:
+            {}
+            loss = start * x.mean()
+            if {}:
+                loss.backward()
+            else:
+                loss.backward(retain_graph=True)
+train(nn.Linear(4, 1), {})
+"""
+OF_KNOWN, OF_UNKNOWN = "torch.randn(4, 3, 4)", "load()"
+
+
+@pytest.mark.parametrize("step", ["i += 1", "i = i + 1"])
+@pytest.mark.parametrize("data", [OF_KNOWN, OF_UNKNOWN])
+def test_what_is_counted_by_hand_comes_to_the_length_once(step: str, data: str) -> None:
+    source = Source.from_text(BY_HAND.format(step, "i == len(data)", data), "program.py")
+    assert check(source, CheckOptions()).findings == ()
+
+
+@pytest.mark.parametrize("step", ["i += int(x.sum())", "i += 1; i -= 1"])
+def test_what_does_not_count_may_be_equal_again(step: str) -> None:
+    source = Source.from_text(BY_HAND.format(step, "i == 2", OF_UNKNOWN), "program.py")
+    assert {finding.code for finding in check(source, CheckOptions()).findings} == {"AD201"}
