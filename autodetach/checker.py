@@ -6,7 +6,7 @@ import ast
 import contextlib
 import gc
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach import old_names
 from autodetach.checks import CheckOptions, CheckResult, Wanted
@@ -51,80 +51,84 @@ def check(
     kept = kept_analysis()
     told = kept.told if kept is not None else None
     early = told and (lambda result: told(chosen(result)))
-    return chosen(with_room(_checked, source, options, path, finder, changed, evidence, early))
+    program = _Program(source, path or source.path, finder, changed)
+    return chosen(with_room(program.result, options, evidence, early))
 
 
-def _checked(
-    source: Source,
-    options: CheckOptions,
-    path: str,
-    finder: Finder | None,
-    changed: Mapping[str, Source] | None,
-    evidence: Evidence | None,
-    told: Callable[[CheckResult], None] | None,
-) -> CheckResult:
-    try:
+class _Program(NamedTuple):
+    """A source at an absolute path, and where what it imports is found."""
+
+    source: Source
+    at: str
+    finder: Finder | None
+    changed: Mapping[str, Source] | None
+
+    def result(
+        self, options: CheckOptions, evidence: Evidence | None, told: Callable[[CheckResult], None] | None
+    ) -> CheckResult:
+        source = self.source
+        try:
+            kept = kept_analysis()
+            tree = parse(source) if kept is None else kept.tree(source, self.at)
+        except SyntaxError as error:
+            from autodetach.syntax import described
+
+            number = error.lineno or 0
+            line = source.line_text(number) if 1 <= number <= source.line_count else ""
+            return CheckResult((), (Problem(source.path, described(error, line), error.lineno),))
+        except (ValueError, RecursionError, MemoryError) as error:
+            return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
+        is_asked = evidence is not None or options.whole or self._is_told()
+        result = CheckResult(()) if not is_asked and self._is_idle(tree) else self._run(tree, options, evidence, told)
+        old = old_names.first_line(source.text, tree)
+        if old is None:
+            return result
+        place = source.place_of_line(old)
+        problem = Problem(source.path, old_names.MESSAGE, place.line, partial=True, cell=place.cell)
+        return result._replace(problems=(*result.problems, problem))
+
+    def _is_told(self) -> bool:
         kept = kept_analysis()
-        tree = parse(source) if kept is None else kept.tree(source, path or source.path)
-    except SyntaxError as error:
-        from autodetach.syntax import described
+        return kept is not None and may_matter(self.source.raw) and kept.is_told()
 
-        number = error.lineno or 0
-        line = source.line_text(number) if 1 <= number <= source.line_count else ""
-        return CheckResult((), (Problem(source.path, described(error, line), error.lineno),))
-    except (ValueError, RecursionError, MemoryError) as error:
-        return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
-    result = _of_tree(tree, source, options, path or source.path, finder, changed, evidence, told)
-    old = old_names.first_line(source.text, tree)
-    if old is None:
-        return result
-    place = source.place_of_line(old)
-    problem = Problem(source.path, old_names.MESSAGE, place.line, partial=True, cell=place.cell)
-    return result._replace(problems=(*result.problems, problem))
+    def _is_idle(self, tree: ast.Module) -> bool:
+        texts = {name: other.raw for name, other in (self.changed or {}).items()}
+        return is_idle(self.source.raw, self.at, self.finder, texts, tree)
 
+    def _run(
+        self,
+        tree: ast.Module,
+        options: CheckOptions,
+        evidence: Evidence | None,
+        told: Callable[[CheckResult], None] | None,
+    ) -> CheckResult:
+        from autodetach.examination import Examination
 
-def _of_tree(
-    tree: ast.Module,
-    source: Source,
-    options: CheckOptions,
-    at: str,
-    finder: Finder | None,
-    changed: Mapping[str, Source] | None,
-    evidence: Evidence | None,
-    told: Callable[[CheckResult], None] | None,
-) -> CheckResult:
-    texts = {name: other.raw for name, other in (changed or {}).items()}
-    kept = kept_analysis()
-    is_told = kept is not None and may_matter(source.raw) and kept.is_told()
-    is_asked = evidence is not None or is_told or options.whole
-    if not is_asked and is_idle(source.raw, at, finder, texts, tree):
-        return CheckResult(())
-    from autodetach.examination import Examination
+        source, at = self.source, self.at
+        with _undisturbed():
+            files = Files(at, source, tree, self.finder, self.changed)
+            early = told and (lambda result: told(_sifted(result, source, files)))
+            examination = Examination(files, options, evidence, early)
+            trained: frozenset[str] = frozenset()
+            if len(files.modules) > 1 and not examination.analysis.complete:
+                # With all that it imports it is too much; without what takes the most of it, it may not be.
+                from autodetach.projects.costly import costly, trained_in
 
-    with _undisturbed():
-        files = Files(at, source, tree, finder, changed)
-        early = told and (lambda result: told(_sifted(result, source, files)))
-        examination = Examination(files, options, evidence, early)
-        trained: frozenset[str] = frozenset()
-        if len(files.modules) > 1 and not examination.analysis.complete:
-            # With all that it imports it is too much; without what takes the most of it, it may not be.
-            from autodetach.projects.costly import costly, trained_in
-
-            trained = trained_in(examination.analysis, files)
-            without = costly(examination.analysis, files)
-            if without:
-                files = Files(at, source, tree, finder, changed, without)
-                examination = Examination(files, options, evidence)
-        if len(files.modules) > 1 and not examination.analysis.complete:
-            # On its own it may not be too much. What it calls there is at hand, so nothing is to be assumed of it.
-            files = Files(at, source, tree)
-            examination = Examination(files, options, evidence, only_certain=True)
-        result = examination.result()
-        if examination.analysis.complete and not trained <= {module.path for module in files.modules}:
-            result = result._replace(problems=(Problem(source.path, CUT_IMPORTS, partial=True), *result.problems))
-        if kept is None:
-            examination.dissolve()
-    return _sifted(result, source, files)
+                trained = trained_in(examination.analysis, files)
+                without = costly(examination.analysis, files)
+                if without:
+                    files = Files(at, source, tree, self.finder, self.changed, without)
+                    examination = Examination(files, options, evidence)
+            if len(files.modules) > 1 and not examination.analysis.complete:
+                # On its own it may not be too much. What it calls there is at hand, so nothing is to be assumed of it.
+                files = Files(at, source, tree)
+                examination = Examination(files, options, evidence, only_certain=True)
+            result = examination.result()
+            if examination.analysis.complete and not trained <= {module.path for module in files.modules}:
+                result = result._replace(problems=(Problem(source.path, CUT_IMPORTS, partial=True), *result.problems))
+            if kept_analysis() is None:
+                examination.dissolve()
+        return _sifted(result, source, files)
 
 
 def _sifted(result: CheckResult, source: Source, files: Files) -> CheckResult:
