@@ -178,13 +178,16 @@ def picked(m: Core, element: Value, this: Mapping | Sequence, index: Value, site
 def counted(m: Core, values: Iterable[Value], site: Site) -> None:
     """A loop runs as often as a sum says, `for _ in range(int(total))`: what it does may steer the training.
 
-    So may the number of batches that are taken: `batches[:n]`, `islice(batches, n)`. See `trained`.
+    So may the number of batches that are taken: `batches[:n]`, `islice(batches, n)`. See `trained`. What is kept,
+    `steps = range(int(total))`, steers by the loop that goes over it.
     """
     tags = frozenset(tag for value in values if type(value) is Sym for tag in value.tags)
     if not (ROUNDED in tags and m.trail):
         return
     loop, frame = m.trail[-1]
     frame.went[loop, ROUNDED] = True
+    if isinstance(loop, (ast.AnnAssign, ast.Assign, ast.Return)) and _goes_to(m.trail):
+        _note(m, tags, site)
     if not isinstance(loop, (ast.For, ast.AsyncFor)) or not _is_in(site.node, loop.iter):
         return
     if any(steers(n) for statement in loop.body for n in walk(statement) if isinstance(n, ast.Call)):
