@@ -44,6 +44,14 @@ NOT_READING = [
     ("", "nn.utils.clip_grad_norm_(head.parameters(), 1.0)"),
     ("head.weight.register_hook(lambda g: seen.append(g.norm()))", "pass"),
     ("", "print([p.grad is None for p in head.parameters()])"),
+    ("import tool; tool.watch(head)", "pass"),
+    ("import tool; tool.track(head.parameters())", "pass"),
+    ("import tool; monitor = tool.Monitor(head)", "monitor.report()"),
+    ("import tool; ema = tool.EMA(encoder)", "ema.update()"),
+    ("import tool; mean = tool.ExponentialMovingAverage(encoder.parameters(), 0.9)", "mean.update()"),
+    ("import tool; tool.save_weights(encoder)", "pass"),
+    ("import tool; rate = tool.Warmup(optimizer)", "rate.step()"),
+    ("import wandb; run = wandb.init(); run.watch(head)", "run.log({'loss': loss.item()})"),
 ]
 READING = [
     ("", "print(norms(encoder.named_parameters()))"),
@@ -55,6 +63,19 @@ READING = [
     ("for p in encoder.parameters(): p.register_hook(lambda g: seen.append(g.norm()))", "pass"),
     ("encoder.register_full_backward_hook(lambda m, i, o: seen.append(o[0]))", "pass"),
     ("encoder.weight.register_hook(print)", "pass"),
+    ("import wandb; wandb.watch(encoder)", "pass"),
+    ("import wandb; run = wandb.init(); run.watch(encoder)", "pass"),
+    ("import wandb; wandb.watch((encoder, head), log='all')", "pass"),
+    ("import tool; monitor = tool.GradMonitor(encoder)", "monitor.report()"),
+    ("import tool; viewer = tool.Viewer(nn.Sequential(encoder, head))", "viewer.show()"),
+    ("import tool; viewer = tool.Viewer(encoder.parameters())", "viewer.show()"),
+    ("import tool; viewer = tool.Viewer({'encoder': encoder}, every=10)", "viewer.show()"),
+    ("import tool; tool.track(encoder.parameters())", "pass"),
+    ("import tool; tool.track(list(encoder.parameters()))", "pass"),
+    ("import tool; tool.observe(encoder.named_parameters())", "pass"),
+    ("import tool; tool.watch(encoder.weight)", "pass"),
+    ("import tool", "tool.report(encoder)"),
+    ("import tool", "tool.print_norms(encoder)"),
 ]
 
 

@@ -78,6 +78,7 @@ ORDER = (
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",
     "machine.derived machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
     "machine.added_attributes machine.chosen_entries machine.handed_networks machine.open_listings machine.lent",
+    "machine.watched_elsewhere",
     "machine.other_types machine.set_past_class",
     "machine.slices",
     "machine.elements machine.iteration machine.module_dicts machine.part_names machine.still_there",

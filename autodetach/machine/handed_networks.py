@@ -43,10 +43,10 @@ def note_networks(m: Core, values: list[Value], name: str) -> None:
 
     What the method of a network hands on are its own parts, which it computes with.
     """
-    networks = list(_networks_in(values, DEPTH))
+    networks = list(networks_in(values, DEPTH))
     if not networks:
         return
-    words = {word.lower() for word in WORD.findall(name)}
+    words = words_of(name)
     trains = not TRAINS.isdisjoint(words)
     if not (trains or TRAINS_NOTHING.isdisjoint(words)):
         return
@@ -57,15 +57,19 @@ def note_networks(m: Core, values: list[Value], name: str) -> None:
         m.restraints.append(NetworkGiven(frozenset(codes), trains or _has_optimizer(values)))
 
 
-def _networks_in(values: list[Value], depth: int) -> Iterator[Instance]:
+def words_of(name: str) -> set[str]:
+    return {word.lower() for word in WORD.findall(name)}
+
+
+def networks_in(values: list[Value], depth: int) -> Iterator[Instance]:
     for value in values:
         one = value.this if isinstance(value, Method) else value
         if isinstance(one, Instance) and is_module(one):
             yield one
         elif depth and isinstance(one, (Sequence, Mapping)):
-            yield from _networks_in(contents(one), depth - 1)
+            yield from networks_in(contents(one), depth - 1)
         elif depth and isinstance(one, Instance):
-            yield from _networks_in(list(one.attrs.values()), depth - 1)
+            yield from networks_in(list(one.attrs.values()), depth - 1)
 
 
 def _has_optimizer(values: list[Value]) -> bool:

@@ -59,6 +59,7 @@ from autodetach.machine.tallies import is_tally
 from autodetach.machine.tasks import is_coroutine
 from autodetach.machine.told_of_values import GIVEN, RECORD, is_constant, may_be_no_tensor
 from autodetach.machine.values import GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.watched_elsewhere import note_watched
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
 CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {
@@ -187,6 +188,7 @@ class Objects(Attributes):
         """A callable that is not in view. Functions of the file that it is given may be called by it."""
         values = [*args, *kwargs.values()]
         note_networks(self, values, name)
+        note_watched(self, values, name, site)
         added = added_attributes.added_to(values) if self.adds_attributes else ()
         self.escape([*values, *added], site, name or "call")
         reset_by(self, name, values)

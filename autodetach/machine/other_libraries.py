@@ -11,7 +11,7 @@ from autodetach.machine.held import lost_by_arrays, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.lent import note_lent
 from autodetach.machine.log_records import logged
-from autodetach.machine.marks import HELD, LEFT_OUT
+from autodetach.machine.marks import HELD, LEAVES, LEFT_OUT
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import of_sums, truth_of_sums, wanted
 from autodetach.machine.optimizers import build_optimizer
@@ -21,6 +21,7 @@ from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.state import MISSING
 from autodetach.machine.tensor_factories import variable
 from autodetach.machine.values import Sequence, Value
+from autodetach.machine.watched_elsewhere import note_watched
 
 WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP FullyShardedDataParallel compile script trace checkpoint_wrapper".split()
@@ -66,6 +67,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         wanted(m, [*args, *kwargs.values()], site, name)
     if path in PICKLED:
         return m.opaque(name)
+    note_watched(m, [*args, *kwargs.values()], name, site, if_named=True)
     bar = progress_bars.call(m, name, args, kwargs, site)
     if bar is not MISSING:
         return bar
@@ -86,10 +88,13 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         held = [*args, *kwargs.values()]
         leaves = [leaf for v in held for leaf in leaves_of(m, v, site)]
         if leaves and not any(isinstance(v, Instance) and is_module(v) for v in held):
-            return build_optimizer(m, path, args, kwargs, site)
+            stepped = build_optimizer(m, path, args, kwargs, site)
+            note_watched(m, [stepped.attrs.get(LEAVES)], name, site)
+            return stepped
         m.escape(held, site, name)
         if name not in WRAPPERS:
             note_networks(m, held, name)
+            note_watched(m, held, name, site)
         for value in held:
             if isinstance(value, Instance) and is_module(value) and name in WRAPPERS:
                 return value
@@ -100,5 +105,6 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         return made
     if is_left_out:
         note_networks(m, [*args, *kwargs.values()], name)
+        note_watched(m, [*args, *kwargs.values()], name, site)
         return m.call_left_out(name, [*args, *kwargs.values()], site)
     return m.call_unknown(name, args, kwargs, site)

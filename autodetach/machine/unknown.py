@@ -42,6 +42,7 @@ from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.torch_semantics import LIKE_ANOTHER, TENSOR_ATTRIBUTES, Saved, Shape, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
 from autodetach.machine.values import GradMode, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.watched_elsewhere import note_watched
 from autodetach.machine.words import EVIDENCE, names_penalty
 from autodetach.machine.written_later import MERGING
 
@@ -234,12 +235,14 @@ def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: di
         return _opaque_operation(m, this, name, args, kwargs, site)
     if LEFT_OUT in this.attrs:
         note_networks(m, values, name)
+        note_watched(m, values, name, site)
         return m.call_left_out(name, [this, *values], site)
     if WEIGHTS in this.attrs:
         return m.unknown_result(name, [this.attrs[WEIGHTS], *values], site)
     if with_history or this.node is not None:
         return m.call_unknown(name, [this, *args], kwargs, site)
     if QUIET in this.attrs:
+        note_watched(m, values, name, site, if_named=True)
         return m.quiet(name)
     held = this.attrs.get(HELD)
     if isinstance(held, Sequence) and any(True for _ in graph_in(held)):

@@ -1,0 +1,56 @@
+"""Networks and parameters that code out of view is given, which may read their gradient behind every backward call.
+
+So do monitors, loggers, and what is told by hooks that it registers itself: `wandb.watch(net)`, `GradMonitor(net)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodetach.machine.core import Core
+from autodetach.machine.events import GradientWatched
+from autodetach.machine.graph import Site
+from autodetach.machine.handed_networks import DEPTH, TRAINS_NOTHING, networks_in, words_of
+from autodetach.machine.held import contents
+from autodetach.machine.module_tree import is_module, parameters_of
+from autodetach.machine.program_values import Iterable
+from autodetach.machine.values import Mapping, Sequence, Tensor, Value
+
+LOOKS = frozenset("show print plot draw profile stats log watch visualize visualise clip".split())
+"""Words in the names of what trains no network, but may look at its gradient."""
+WATCHES = frozenset(
+    "watch watcher watches watching monitor monitors track tracker hook hooks grad grads gradient gradients".split()
+)
+"""Words in the names of what is there to look at gradient, whoever calls it, and wherever it comes from."""
+
+
+def note_watched(m: Core, values: list[Value], name: str, site: Site, *, if_named: bool = False) -> None:
+    """Note the leaves of what code out of view is given, as if a hook were told of their gradient from now on.
+
+    What only looks at weights does not count, nor does the method of a network that hands on its own parts;
+    `if_named`: nor does what is not named as what reads gradient.
+    """
+    words = words_of(name)
+    if WATCHES.isdisjoint(words):
+        idle = not TRAINS_NOTHING.isdisjoint(words - LOOKS)
+        if idle or if_named or (m.trail and is_module(m.trail[-1][1].this)):
+            return
+    leaves = [t for network in networks_in(values, DEPTH) for t in parameters_of(network)]
+    if WATCHES.isdisjoint(words):
+        values = [value for value in values if not isinstance(value, Tensor)]  # a weight that something computes with
+    leaves += _listed(m, values, site, DEPTH)
+    nodes = tuple(dict.fromkeys(t.node for t in leaves if t.node is not None and t.node.leaf))
+    noted = (f for f in m.restraints if isinstance(f, GradientWatched) and f.site.node is site.node)
+    if nodes and not any(fact.nodes == nodes for fact in noted):
+        m.restraints.append(GradientWatched(site, nodes, m.clock))
+
+
+def _listed(m: Core, values: list[Value], site: Site, depth: int) -> Iterator[Tensor]:
+    """Tensors among some values and in lists of them, and the parameters that a network lists, not used up by it."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif depth and isinstance(value, (Sequence, Mapping)):
+            yield from _listed(m, contents(value), site, depth - 1)
+        elif isinstance(value, Iterable) and not value.once and value.name.endswith("parameters"):
+            yield from _listed(m, m.collect(value, site)[0], site, 1)
