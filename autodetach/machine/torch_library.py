@@ -129,6 +129,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         return _machinery(m, part, name, args, kwargs, site)
     if name == "save":
         wanted(m, args[:1], site, name)
+    if name == "manual_seed":
+        computed_with(m, [*args, *kwargs.values()], site)  # what is drawn from now on comes of it
     if name in ("manual_seed", "seed", "set_default_dtype", "set_printoptions", "save", "set_num_threads", "compile"):
         return None
     if part == "Size" and (not args or isinstance(args[0], Sequence)):
