@@ -72,10 +72,9 @@ class Decisions(Objects):
         elif isinstance(key, tuple) and key and key[0] == "not" and isinstance(key[1], tuple) and key[1][:1] == ("is",):
             default = True
         test, text = self.tests.key(site.node, site.scope)
-        once, only, is_of_last = None, self._only_pass(key, site), False
+        only, is_of_last = self._only_pass(key, site), False
         if only is not None:
-            once = site.node, only.activation
-            if once in self._met:
+            if (site.node, only.activation) in self._met:
                 return False
             # It is rarely the first: those behind it count, too.
             default = only.index >= passes_of(only.activation, self.nodes) - 1
@@ -98,10 +97,9 @@ class Decisions(Objects):
             told.note(outcome)
         if self.trail:
             self.trail[-1][1].went[test] = outcome
-        if once is not None and outcome:
-            self._met.add(once)
-            if only is not None and is_of_last:
-                only.activation.ended = True
+        if only is not None and outcome:
+            self._met.add((site.node, only.activation))
+            only.activation.ended |= is_of_last
         return outcome
 
     def _end_of_recursion(self, test: object) -> bool | None:

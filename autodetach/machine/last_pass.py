@@ -11,7 +11,7 @@ from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.counted_loops import counted
 from autodetach.machine.delays import delay_of
 from autodetach.machine.graph import Loops, Pass
-from autodetach.machine.remainders import RANGES, divided, shown
+from autodetach.machine.remainders import RANGES, divided, one_added_to, shown
 from autodetach.machine.spelling import last_word, spelled
 
 LAST = (ast.Eq, ast.GtE)
@@ -90,19 +90,8 @@ def _counters_of(loop: ast.AST) -> frozenset[str]:
     names = set() if head is None else {head}
     if isinstance(loop, ast.For):
         stored = [n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        names.update(name for name in map(_stepped, loop.body) if stored.count(name) == 1)
+        names.update(name for name in map(one_added_to, loop.body) if stored.count(name) == 1)
     return frozenset(names)
-
-
-def _stepped(statement: ast.stmt) -> str:
-    """The name to which a statement adds one; empty of any other."""
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
-        return spelled(statement.target) if _is_one(statement.value) and isinstance(statement.target, ast.Name) else ""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return ""
-    target, value = statement.targets[0], without_one(statement.value, ast.Add)
-    is_next = isinstance(target, ast.Name) and value is not None and spelled(value) == target.id
-    return spelled(target) if is_next else ""
 
 
 def counter_of_loop(loop: ast.AST | None) -> str | None:

@@ -32,7 +32,6 @@ from autodetach.machine.classes import cannot_be_called, decorate
 from autodetach.machine.cut_by_others import cut_by_call
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
-from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import contents
 from autodetach.machine.keywords import FURTHER, OUT_OF_VIEW, left_to_default
 from autodetach.machine.marks import ITEMS, WEIGHTS
@@ -59,7 +58,7 @@ from autodetach.machine.tallies import is_tally
 from autodetach.machine.tasks import is_coroutine
 from autodetach.machine.told_of_values import GIVEN, RECORD, is_constant, may_be_no_tensor
 from autodetach.machine.values import GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
-from autodetach.machine.watched_elsewhere import note_watched
+from autodetach.machine.watched_elsewhere import note_given
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
 CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {
@@ -187,8 +186,7 @@ class Objects(Attributes):
     def call_unknown(self, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Opaque:
         """A callable that is not in view. Functions of the file that it is given may be called by it."""
         values = [*args, *kwargs.values()]
-        note_networks(self, values, name)
-        note_watched(self, values, name, site)
+        note_given(self, values, name, site)
         added = added_attributes.added_to(values) if self.adds_attributes else ()
         self.escape([*values, *added], site, name or "call")
         reset_by(self, name, values)

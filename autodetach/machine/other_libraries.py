@@ -6,7 +6,6 @@ from autodetach.machine import frameworks, progress_bars
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Site
-from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import lost_by_arrays, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.lent import note_lent
@@ -21,7 +20,7 @@ from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.state import MISSING
 from autodetach.machine.tensor_factories import variable
 from autodetach.machine.values import Sequence, Value
-from autodetach.machine.watched_elsewhere import note_watched
+from autodetach.machine.watched_elsewhere import note_given, note_watched
 
 WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP FullyShardedDataParallel compile script trace checkpoint_wrapper".split()
@@ -93,8 +92,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
             return stepped
         m.escape(held, site, name)
         if name not in WRAPPERS:
-            note_networks(m, held, name)
-            note_watched(m, held, name, site)
+            note_given(m, held, name, site)
         for value in held:
             if isinstance(value, Instance) and is_module(value) and name in WRAPPERS:
                 return value
@@ -104,7 +102,6 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
             made.attrs[LEFT_OUT] = True
         return made
     if is_left_out:
-        note_networks(m, [*args, *kwargs.values()], name)
-        note_watched(m, [*args, *kwargs.values()], name, site)
+        note_given(m, [*args, *kwargs.values()], name, site)
         return m.call_left_out(name, [*args, *kwargs.values()], site)
     return m.call_unknown(name, args, kwargs, site)

@@ -138,10 +138,8 @@ def _counts(scope: ast.AST) -> _Counts:
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             target, value = node.targets[0], node.value
             once.update(_parts(target, value))
-            if _is_one_more(value, spelled(target)):
-                counted.setdefault(spelled(target), []).append(node)
-        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _number(node.value) == 1:
-            counted.setdefault(spelled(node.target), []).append(node)
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and (name := one_added_to(node)):
+            counted.setdefault(name, []).append(node)
     once = {name: value for name, value in once.items() if stored.count(name) == 1}
     return _Counts(once, counted, loops, frozenset(stored).difference(counting, counted) | drawn)
 
@@ -180,6 +178,16 @@ def _parts(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:
     if len(target.elts) != 2 or len(value.args) != 2 or not isinstance(rest, ast.Name):
         return {}
     return {rest.id: ast.copy_location(ast.BinOp(value.args[0], ast.Mod(), value.args[1]), value)}
+
+
+def one_added_to(statement: ast.stmt) -> str:
+    """What a statement adds one to, `step += 1` or `step = step + 1`, as it is spelled; empty of any other."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add) and _number(statement.value) == 1:
+        return spelled(statement.target)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return ""
+    name = spelled(statement.targets[0])
+    return name if _is_one_more(statement.value, name) else ""
 
 
 def _is_one_more(value: ast.expr, name: str) -> bool:

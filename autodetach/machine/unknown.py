@@ -23,7 +23,6 @@ from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.dtypes import is_cast_to_integers
 from autodetach.machine.engines import opaque_scaler, opaque_step, wrapped_backward
 from autodetach.machine.graph import Site
-from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.lent import note_lent
@@ -42,7 +41,7 @@ from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.torch_semantics import LIKE_ANOTHER, TENSOR_ATTRIBUTES, Saved, Shape, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
 from autodetach.machine.values import GradMode, Opaque, Sequence, Sym, Tensor, Value
-from autodetach.machine.watched_elsewhere import note_watched
+from autodetach.machine.watched_elsewhere import note_given, note_watched
 from autodetach.machine.words import EVIDENCE, names_penalty
 from autodetach.machine.written_later import MERGING
 
@@ -234,8 +233,7 @@ def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: di
     if this.node is not None and name in TENSOR_ATTRIBUTES:
         return _opaque_operation(m, this, name, args, kwargs, site)
     if LEFT_OUT in this.attrs:
-        note_networks(m, values, name)
-        note_watched(m, values, name, site)
+        note_given(m, values, name, site)
         return m.call_left_out(name, [this, *values], site)
     if WEIGHTS in this.attrs:
         return m.unknown_result(name, [this.attrs[WEIGHTS], *values], site)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from autodetach.machine.core import Core
 from autodetach.machine.events import GradientWatched
 from autodetach.machine.graph import Site
-from autodetach.machine.handed_networks import DEPTH, TRAINS_NOTHING, networks_in, words_of
+from autodetach.machine.handed_networks import DEPTH, TRAINS_NOTHING, networks_in, note_networks, words_of
 from autodetach.machine.held import contents
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.program_values import Iterable
@@ -22,6 +22,12 @@ WATCHES = frozenset(
     "watch watcher watches watching monitor monitors track tracker hook hooks grad grads gradient gradients".split()
 )
 """Words in the names of what is there to look at gradient, whoever calls it, and wherever it comes from."""
+
+
+def note_given(m: Core, values: list[Value], name: str, site: Site) -> None:
+    """Note what networks and parameters code out of view is given: it may train them, and read their gradient."""
+    note_networks(m, values, name)
+    note_watched(m, values, name, site)
 
 
 def note_watched(m: Core, values: list[Value], name: str, site: Site, *, if_named: bool = False) -> None:
