@@ -47,10 +47,13 @@ def nodes_in(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """A node and all in it, in the order of `ast.walk`.
+    """A node and all in it, what stands further out first; of a file, one of its statements after the other.
 
-    Found once, for what is looked through again and again: files and functions.
+    Found once, for what is looked through again and again, functions, and for a file once for each of its statements:
+    an edited program has most of them in common.
     """
+    if type(tree) is ast.Module:
+        return chain((tree,), chain.from_iterable(map(walk, tree.body)))
     return chain((tree,), _inside(tree))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from autodetach.kept import kept
+from autodetach.machine.children import nodes_in
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.counted_loops import counted
 from autodetach.machine.delays import delay_of
@@ -66,7 +67,7 @@ def once_in(test: ast.AST, loops: Loops) -> Pass | None:
         return None
     current = next((c for c in reversed(loops) if not asked.isdisjoint(_counters_in(c))), None)
     loop = current.activation.node if current is not None else None
-    named = {spelled(n) for n in ast.walk(test) if isinstance(n, (ast.Name, ast.Attribute))}
+    named = {spelled(n) for n in nodes_in(test) if isinstance(n, (ast.Name, ast.Attribute))}
     # `i - last == 3` is true again and again where `last` follows.
     return current if loop is not None and named.isdisjoint(_set_in(loop)) else None
 
@@ -74,7 +75,7 @@ def once_in(test: ast.AST, loops: Loops) -> Pass | None:
 @kept
 def _set_in(loop: ast.AST) -> frozenset[str]:
     """What a loop sets besides its counter, by its text."""
-    targets = (n for n in ast.walk(loop) if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store))
+    targets = (n for n in nodes_in(loop) if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store))
     return frozenset({spelled(target) for target in targets} - _counters_of(loop))
 
 
@@ -89,7 +90,7 @@ def _counters_of(loop: ast.AST) -> frozenset[str]:
     head = counter_of_loop(loop)
     names = set() if head is None else {head}
     if isinstance(loop, ast.For):
-        stored = [n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        stored = [n.id for n in nodes_in(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         names.update(name for name in map(one_added_to, loop.body) if stored.count(name) == 1)
     return frozenset(names)
 

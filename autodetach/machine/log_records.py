@@ -94,9 +94,9 @@ def _derives_from(cls: ast.ClassDef, names: tuple[str, ...]) -> bool:
 
 def _read_in(reader: ast.ClassDef) -> Iterator[str]:
     """The parts that a class reads of anything but itself; what makes records has them by their own names."""
-    handed_on = {node.value for node in ast.walk(reader) if isinstance(node, ast.Starred)}
+    handed_on = {node.value for node in nodes_in(reader) if isinstance(node, ast.Starred)}
     makes = _derives_from(reader, MAKERS)
-    for node in ast.walk(reader):
+    for node in nodes_in(reader):
         if makes and isinstance(node, ast.Name) and node.id in PARTS and node not in handed_on:
             yield node.id
         for owner, part in _parts_read(node):
@@ -107,7 +107,7 @@ def _read_in(reader: ast.ClassDef) -> Iterator[str]:
 def _read_of(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[str]:
     """The parts that a function reads of what it is given."""
     given = {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)} - OWN
-    for node in ast.walk(function) if given else ():
+    for node in nodes_in(function) if given else ():
         for owner, part in _parts_read(node):
             if isinstance(owner, ast.Name) and owner.id in given:
                 yield part

@@ -7,7 +7,7 @@ They go into what is differentiated, `loss = error + beta * penalty`, say how of
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from autodetach.kept import kept
@@ -84,9 +84,18 @@ def _bound_in(targets: list[ast.expr]) -> frozenset[str]:
     return frozenset(names)
 
 
-@kept
 def classes_in(file: ast.AST) -> list[ast.ClassDef]:
-    return [n for n in walk(file) if isinstance(n, ast.ClassDef)]
+    return [cls for part in _parts_of(file) for cls in _classes_in(part)]
+
+
+@kept
+def _classes_in(part: ast.AST) -> list[ast.ClassDef]:
+    return [n for n in walk(part) if isinstance(n, ast.ClassDef)]
+
+
+def _parts_of(block: ast.AST) -> Sequence[ast.AST]:
+    """What is looked at by itself, since an edited file has most of it in common: the statements of a file."""
+    return block.body if isinstance(block, ast.Module) else [block]
 
 
 @kept
@@ -154,10 +163,14 @@ def saves_what_is_loaded(block: ast.AST, file: ast.AST, test: ast.If | ast.While
     return any(spelled(path) in paths for path in (*here, *elsewhere))
 
 
-@kept
 def _loaded_in(block: ast.AST) -> list[tuple[ast.Call, ast.expr]]:
     """Calls that load files, with the path of each."""
-    calls = (n for n in walk(block) if isinstance(n, ast.Call))
+    return [loaded for part in _parts_of(block) for loaded in _loaded_by(part)]
+
+
+@kept
+def _loaded_by(part: ast.AST) -> list[tuple[ast.Call, ast.expr]]:
+    calls = (n for n in walk(part) if isinstance(n, ast.Call))
     return [(call, path) for call in calls for path in _paths(call, "load", 0)]
 
 

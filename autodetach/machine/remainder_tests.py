@@ -6,6 +6,7 @@ import ast
 from typing import NamedTuple
 
 from autodetach.machine.alternation import Alternation
+from autodetach.machine.children import nodes_in
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.oracle import TestKey
@@ -77,7 +78,7 @@ def _counts(loop: ast.AST, asked: Remainder) -> bool:
 
 
 def _targets(loop: ast.For | ast.AsyncFor) -> set[str]:
-    return {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    return {n.id for n in nodes_in(loop.target) if isinstance(n, ast.Name)}
 
 
 def _owner(asked: Remainder, site: Site) -> str:
