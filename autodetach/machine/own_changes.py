@@ -37,12 +37,15 @@ REPLACES = frozenset(
 CONVERTS = frozenset("to half bfloat16 float double type".split())
 HARMLESS = frozenset("clip_grad_norm_ clip_grad_value_ requires_grad_ detach_ _".split())
 COLLECTS = frozenset("append appendleft extend insert add update setdefault".split())
+TRAINS = frozenset({"backward", "grad"})
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def may_change_parameters(tree: ast.Module) -> bool:
     """Whether any statement may change the values of a parameter, or put another one in its place."""
     if any(_replaces(node) for node in walk(tree)) or any(_puts_anew(tree, _repeated(tree), False)):
+        return True
+    if any(_draws(node) for node in _run_in_training(tree)):
         return True
     made_of, own = _bindings(tree), set(_made_parameters(tree))
     words = {word for node in walk(tree) for part in _changed(node) for word in _words(part)}
@@ -73,6 +76,30 @@ def _puts_anew(node: ast.AST, repeated: set[str], again: bool) -> Iterator[ast.A
         if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inside = inside or part.name in repeated
         yield from _puts_anew(part, repeated, inside)
+
+
+def _run_in_training(tree: ast.Module) -> Iterator[ast.AST]:
+    """What loops run that train, and the functions that these mention: layers are made ready in loops before."""
+    functions = {f.name: f for f in walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    for loop in (n for n in walk(tree) if isinstance(n, LOOPS)):
+        run: list[ast.AST] = [loop]
+        seen, new = set[str](), {*_mentioned(loop), "forward"}
+        while new:
+            seen |= new
+            bodies = [functions[name] for name in new if name in functions]
+            run += bodies
+            new = {name for body in bodies for name in _mentioned(body)} - seen
+        if not TRAINS.isdisjoint(seen):
+            yield from (node for part in run for node in walk(part))
+
+
+def _mentioned(node: ast.AST) -> Iterator[str]:
+    return (_word(n).lstrip(".") for n in walk(node) if isinstance(n, (ast.Name, ast.Attribute)))
+
+
+def _draws(node: ast.AST) -> bool:
+    """Whether a function of `torch.nn.init` gives a parameter new values."""
+    return isinstance(node, ast.Call) and called_name(node).endswith("_") and ".init." in f".{spelled(node.func)}"
 
 
 def _makes_anew(statement: ast.AST) -> bool:

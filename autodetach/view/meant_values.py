@@ -8,10 +8,12 @@ from itertools import takewhile
 
 from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import COPIES, Node
+from autodetach.machine.graph import COPIES, Lost, Node
 from autodetach.machine.idle_steps import leaves_nothing_open
-from autodetach.machine.spelling import spelled
+from autodetach.machine.learning_rates import may_stand_still
+from autodetach.machine.spelling import called_name, spelled
 from autodetach.node_types import CALLABLES
+from autodetach.view.kept import is_of
 from autodetach.view.only_differentiated import is_only_differentiated
 from autodetach.view.program import Program
 
@@ -48,7 +50,8 @@ def is_meant_as_value(program: Program, fact: HistoryLost) -> bool:
 def is_frozen(program: Program, fact: HistoryLost) -> bool:
     """Whether a trained leaf may be copied since it is not to be trained there, though nothing else trains it in view.
 
-    A test may decide so, or the program may change it by hand: an annealed temperature, the weights of a teacher.
+    A test may decide so, or the program may change it by hand: an annealed temperature, the weights of a teacher. It
+    may be left as it is by its rate, and what is made at the same place may be trained elsewhere.
     """
     copies = [one for one in fact.lost if one.node.leaf and one.how in COPIES]
     if fact.raises or not copies:
@@ -57,7 +60,31 @@ def is_frozen(program: Program, fact: HistoryLost) -> bool:
     places = [*(one.place for one in copies), *(statement for statement, _ in fact.trail)]
     around = (at for place in places for at in _within(program, place))
     is_chosen = any(isinstance(at, choosing) and "__name__" not in spelled(at) for at in around)
-    return is_chosen or not leaves_nothing_open(program.analysis)
+    if is_chosen or any(_is_picked(program, one.place) for one in copies) or _is_trained_too(program, copies):
+        return True
+    return any(map(may_stand_still, program.analysis.trees)) or not leaves_nothing_open(program.analysis)
+
+
+def _is_picked(program: Program, copy: ast.AST) -> bool:
+    """Whether something else than a copy may be made there: by another function, or another part of a collection."""
+    if not isinstance(copy, ast.Call) or not (called_name(copy) == "new_tensor" or is_of(program, copy, ("torch",))):
+        return True
+    for at in program.enclosing(copy):
+        if isinstance(at, (ast.Lambda, ast.Dict)):
+            return True
+        if isinstance(at, (ast.List, ast.Tuple)):
+            call = program.parents.get(at)
+            return not isinstance(call, ast.Call) or not is_of(program, call, ("torch",))
+        if isinstance(at, ast.stmt):
+            break
+    return False
+
+
+def _is_trained_too(program: Program, copies: list[Lost]) -> bool:
+    """Whether anything gives a gradient to what is made at the place of a parameter, as in another network."""
+    made = {one.node.site.node for one in copies}
+    walked = (n for run in program.runs for d in run.machine.differentiations for n in d.walked)
+    return any(n.leaf and n.site.node in made for n in walked)
 
 
 def _counts_nothing(place: ast.AST) -> bool:
