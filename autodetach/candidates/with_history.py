@@ -14,6 +14,7 @@ from autodetach.candidates.gradients_on import with_gradients_on
 from autodetach.candidates.left_off import without_gradients_inside
 from autodetach.candidates.raises_anyway import raises_anyway
 from autodetach.candidates.read_when_wanted import read_when_wanted
+from autodetach.candidates.same_type import CASTS, may_change_type
 from autodetach.candidates.summed_numbers import only_summed
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, GRADIENT, NUMBER, OFF, Lost
@@ -77,6 +78,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     What was read as a number before it was copied stays a tensor. `torch.tensor` takes one of one element for a number,
     whatever its dimensions: those of one dimension are joined by `torch.cat`.
     """
+    from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.rename_method import RenameMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
     from autodetach.codemods.set_keyword import SetKeyword
@@ -88,12 +90,19 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     read = [one for one in lost if one.how == NUMBER]
     sizes = {one.sizes for one in lost if one.how != COPIED}
     joining = "cat" if sizes == {(1,)} and set(copies.values()) == {GATHERED} else "stack"
+    is_straight = raises_anyway(program, copies)
     for call, how in copies.items():
         if not isinstance(call, ast.Call) or len(call.args) != 1 or not all(map(_goes_with_it, call.keywords)):
             return
         if last_word(call.func) in OF_INTEGERS or (not read and any(k.arg != "requires_grad" for k in call.keywords)):
             return
         whole = call.args[0]
+        if not is_straight and any(keyword.arg == "device" for keyword in call.keywords):
+            doubt = OF_ITS_TYPE
+        cast = ""
+        if not is_straight and may_change_type(program, call, of_numbers=bool(read)):
+            cast = CASTS.get(last_word(call.func), "") if how == GATHERED and not read else ""
+            doubt = doubt if cast else OF_ITS_TYPE
         if how == COPIED:
             is_apart = is_changed_apart(program, call, whole)
             words += respelled(program, call, spelled(whole))
@@ -106,13 +115,14 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             continue
         if not isinstance(call.func, ast.Attribute):
             return
-        if not is_filled(program, whole) and not raises_anyway(program, copies):
+        if not is_filled(program, whole) and not is_straight:
             doubt = OF_NOTHING
         module = spelled(call.func.value)
         joined = ast.Call(ast.Attribute(call.func.value, joining, ast.Load()), call.args, [])
-        words += respelled(program, call, spelled(joined))
+        wanted = ast.Call(ast.Attribute(joined, cast, ast.Load()), [], []) if cast else joined
+        words += respelled(program, call, spelled(wanted))
         if is_of(program, call, ("torch",)):
-            codemods.append(RenameMethod(call.func, joining))
+            codemods += (RenameMethod(call.func, joining), *([AppendMethod(call, cast)] if cast else []))
         elif program.imports_torch(call):  # a method of a tensor, whose type the new one has
             module, doubt = "torch", doubt or OF_ITS_TYPE
             codemods.append(ReplaceExpression(call.func, f"torch.{joining}"))

@@ -1,6 +1,6 @@
 """Whether an optimizer may be told to leave some of its parameters as they are: by a rate of zero, a schedule.
 
-What trains nothing is meant to then. Only words are looked at, so this answers for programs that are in view as a whole.
+What trains nothing is meant to then. Only words are looked at, so this answers for programs that are in view wholly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SCHEDULES = "lr_scheduler"
 
 
 def may_stand_still(tree: ast.Module) -> bool:
-    """Whether a rate is zero; where there are several, or groups of parameters, whether any is not known, or changes."""
+    """Whether a rate is zero; where there are several, or groups of parameters, also if one is unknown, or changes."""
     rates = list(_rates(tree))
     if any(_is_zero(tree, rate) is True for rate in rates):
         return True

@@ -41,29 +41,32 @@ gradients on then, and where what is put there steps parameters that were there 
 validation would train what it evaluates. Where the tensors are known to have one dimension it is `torch.cat`, since
 `torch.tensor` takes one of one element for a number; where it is not known whether they have any, it is unsafe, unless
 only their sum or mean is taken; where some have and some have not, it is not repaired. Unsafe also for
-`x.new_tensor(losses)`, which has the type of `x`, and where a `detach` (also one on the way to numpy and back), a
-`@torch.no_grad()` or a `with torch.no_grad():` goes away, since more is trained then; and for lists of which a filter
-may leave nothing, where the tensor does not go straight into the backward: of that, a test may keep an empty one.
-Unsafe, too, where a gradient is taken with `create_graph=True`, since all that reads it has to bear its history, and
-where nothing raises: what the tensor was told to require goes with it, and more is trained. Operations without a
-gradient are not repaired, nor are numbers that others read, too, and what numpy computes: what was meant is their
-author's to say. So it is with a `with torch.no_grad():` that makes several things, as a value and its target.
+`x.new_tensor(losses)`, which has the type of `x`, where numbers or a `dtype` may give the new tensor another type than
+the tensors have, or it is put on a `device`, and something is computed with it that may mind; and where a `detach`
+(also one on the way to numpy and back), a `@torch.no_grad()` or a `with torch.no_grad():` goes away, since more is
+trained then; and for lists of which a filter may leave nothing, where the tensor does not go straight into the
+backward: of that, a test may keep an empty one. Unsafe, too, where a gradient is taken with `create_graph=True`, since
+all that reads it has to bear its history, and where nothing raises: what the tensor was told to require goes with it,
+and more is trained. Operations without a gradient are not repaired, nor are numbers that others read, too, and what
+numpy computes: what was meant is their author's to say. So it is with a `with torch.no_grad():` that makes several
+things, as a value and its target.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
 is expected (`except RuntimeError`), and where nothing on the way ever had history. Where nothing raises, also where the
 gradient of the tensor is read, or steps it, where no optimizer steps parameters that have got no gradient, and where
-the values stand beside other terms and anything else trains what they were made of: they may be meant as constants.
-Of a term that is only added, also where `.item()`, `no_grad` or `detach()` says that its values are meant, as where the
+the values stand beside other terms and anything else trains what they were made of: they may be meant as constants. Of
+a term that is only added, also where `.item()`, `no_grad` or `detach()` says that its values are meant, as where the
 sum is shown, or they correct another term; where what it is added to is no sum any more when it is differentiated,
 where something differentiates what it is made of, or a sum multiplies by zero, and where it holds values of earlier
 passes. Of weights, also where their gradient may come in another way: by `weight_decay` or an optimizer that decays by
-itself, by a hook, `.grad` or a change in place, or by a call that differentiates them besides.
-Of a `step` that finds no gradient, and of a parameter that is copied and nothing trains, in all programs that may have
-a gradient for it elsewhere: where a test decides what is cut off, or any function, branch or class of the program is
-not run; where gradients are set or read by hand, parameters are frozen or changed by hand, or hooks are registered;
-where the optimizer is not asked to `zero_grad`; and where anything is imported but PyTorch, numpy, and what is usual of
-the standard library.
+itself, by a hook, `.grad` or a change in place, or by a call that differentiates them besides. Of a `step` that finds
+no gradient, and of a parameter that is copied and nothing trains, in all programs that may have a gradient for it
+elsewhere: where a test decides what is cut off, or any function, branch or class of the program is not run; where what
+copies is picked, as from a dict, a parameter of the same place is trained elsewhere, as in another network, a rate is
+zero, or one of several is not known, or the training draws values by `nn.init`; where gradients are set or read by
+hand, parameters are frozen or changed by hand, or hooks are registered; where the optimizer is not asked to
+`zero_grad`; and where anything is imported but PyTorch, numpy, and what is usual of the standard library.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation
