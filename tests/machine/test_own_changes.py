@@ -45,10 +45,14 @@ CHANGES = (
     "def renew():\n    teacher._parameters['weight'] = student.weight\nwhile True: renew()",
     "for _ in range(3): teacher = copy.deepcopy(student)",
     "for _ in range(3): teacher.to(torch.bfloat16)",
+    "for _ in range(3):\n    nn.init.normal_(teacher.weight)\n    student(batch).sum().backward()",
+    "def draw(layer):\n    nn.init.normal_(layer.weight)\n"
+    "while True:\n    teacher.apply(draw)\n    student(batch).sum().backward()",
     "kept = torch.zeros(3)\nteacher.scale = nn.Parameter(kept)\nkept[0] = 1",
 )
 
 NO_CHANGES = (
+    "for layer in (teacher, student): nn.init.normal_(layer.weight)",
     "losses.append(student(batch).sum().item())",
     "history['loss'] = student(batch).sum().item()",
     "total += student(batch).sum().item()",
