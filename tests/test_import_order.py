@@ -51,7 +51,7 @@ ORDER = (
     "machine.values",
     "machine.program_values",
     "machine.told_of_values",
-    "machine.alike_calls machine.unlike",
+    "machine.alike_calls machine.passed_counts machine.unlike",
     "machine.closures",
     "machine.held",
     "machine.folding machine.sure_views",

@@ -45,6 +45,7 @@ from autodetach.machine.module_tree import (
 )
 from autodetach.machine.number_readers import wanted, wanted_of_number
 from autodetach.machine.parametrizations import computed, is_parametrized
+from autodetach.machine.passed_counts import of_method
 from autodetach.machine.program_values import (
     Class,
     ClassMethod,
@@ -201,7 +202,7 @@ class Attributes(Core):
                 wanted_of_number(self, value, site, "attribute")
             if value.kind == SIZES and name in COUNTED:
                 return Native(name, lambda args, kwargs, site: counted_of_sizes(self, value, name, args), value)
-            part = self.sym((".", value.key, name))
+            part = self.sym((".", value.key, name), tags=of_method(value, name))
             part.lost = value.lost
             return part
         return Native(name, lambda args, kwargs, site: self.fresh("number" if is_number(value) else ""), value)

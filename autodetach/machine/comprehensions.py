@@ -134,7 +134,7 @@ class Comprehensions(Expressions):
         return mapping
 
     def _eval_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
-        started, made = len(self.activations), Sequence("list", [], self.clock, False)
+        started, made, guesses = len(self.activations), Sequence("list", [], self.clock, False), self._guesses
         taker, builtin = self._taker(node, frame)
         total: Value = 0
         with closing(self.comprehension(node, node.generators, self._inner(frame))) as frames:
@@ -147,6 +147,8 @@ class Comprehensions(Expressions):
                 else:
                     made.items.append(value)
         made.exact = self._exact(node, started)
+        if builtin == "sum" and self._guesses > guesses:
+            made.filled = self.fresh("bool")
         length = len(made.items) if made.exact else None
         items = Iterable(lambda _: iter(made.items), length, "generator", once=True)
         items.others = others_in(self, made.items)

@@ -9,10 +9,11 @@ from autodetach.machine.converters import only_converts
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
+from autodetach.machine.passed_counts import ONLY_PASSED, may_be_none
 from autodetach.machine.program_values import External
 from autodetach.machine.spelling import called_name
 from autodetach.machine.told_of_values import TRUTH, is_number, is_truth, may_be_no_tensor
-from autodetach.machine.values import FROM_NUMBER, Opaque, Sym, Tensor, Value
+from autodetach.machine.values import FROM_NUMBER, PASSED, Opaque, Sym, Tensor, Value
 
 NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral ndarray".split())
 """Types of what has no history, numbers and arrays of them."""
@@ -48,7 +49,7 @@ def wanted_of_number(m: Core, value: Value, site: Site, how: str) -> None:
 
 def converted(value: Sym, site: Site) -> frozenset[object]:
     """What tells the number that is made of another one, as it would be made of the tensor in its place."""
-    return frozenset({site.node, *(value.tags & {FRACTION, ROUNDED})}) if value.tags else value.tags
+    return frozenset({site.node, *(value.tags & {FRACTION, ROUNDED, PASSED})}) if value.tags else value.tags
 
 
 def of_sums(values: Iterable[Value]) -> frozenset[object]:
@@ -73,6 +74,8 @@ def tags_of(t: Tensor | None, site: Site) -> frozenset[object]:
     tags: set[object] = {site.node} if t is not None and t.is_float is False else {site.node, FRACTION}
     if t is not None and t.extras is not None and sum_in(t) is not None:
         tags.add(ROUNDED)
+    if t is not None and t.extras is not None and PASSED in t.extras:
+        tags.add(PASSED)
     return frozenset(tags)
 
 
@@ -80,7 +83,7 @@ def of_truth(m: Core, truth: Value, left: Value, right: Value) -> Value:
     """What a comparison gives: where it compares such a number, a tensor in its place would give one of `bool`."""
     if type(truth) is not Sym:
         return truth
-    tags = frozenset(tag for side in (left, right) if type(side) is Sym for tag in side.tags) - {FRACTION}
+    tags = frozenset(tag for side in (left, right) if type(side) is Sym for tag in side.tags) - {FRACTION, PASSED}
     return m.sym(truth.key, truth.kind, None, tags) if tags else truth
 
 
@@ -93,7 +96,7 @@ def number_in(value: Value) -> Sym | None:
     """The number by whose place it is known where a value comes from, if it is one, or has been computed from one."""
     if type(value) is Opaque:
         value = value.attrs.get(FROM_NUMBER)
-    return value if type(value) is Sym and value.tags else None
+    return value if type(value) is Sym and value.tags and value.tags != ONLY_PASSED else None
 
 
 def sum_in(value: Value) -> Sym | None:
@@ -132,14 +135,16 @@ def computed(m: Core, op: str, left: Value, right: Value, site: Site) -> None:
     elif type(left) is str or (type(left) is Sym and left.kind == "str"):
         return  # a text is formatted
     else:
-        read = [one, other] if _may_be_zero(other) or _is_zero(right, site.node) else []
+        read = [one, other] if _may_be_zero(m, other, right) or _is_zero(right, site.node) else []
     values = [number for number in read if number is not None]
     if any(FRACTION in number.tags for number in values):
         wanted(m, values, site, op)
 
 
-def _may_be_zero(divisor: Sym | None) -> bool:
-    return divisor is not None and FRACTION in divisor.tags and (divisor.lo is None or divisor.lo <= 0)
+def _may_be_zero(m: Core, divisor: Sym | None, value: Value) -> bool:
+    if divisor is not None and FRACTION in divisor.tags and (divisor.lo is None or divisor.lo <= 0):
+        return True
+    return may_be_none(m.oracle, value)
 
 
 def _is_zero(divisor: Value, node: ast.AST) -> bool:

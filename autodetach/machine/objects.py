@@ -38,6 +38,7 @@ from autodetach.machine.marks import ITEMS, WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
+from autodetach.machine.passed_counts import ONLY_PASSED
 from autodetach.machine.program_values import (
     Class,
     ClassMethod,
@@ -101,7 +102,7 @@ class Objects(Attributes):
             result = self.call_unknown("", args, kwargs, site)
             if result.node is not None and not result.node.weak:
                 return result
-            returned = self.fresh()
+            returned = self.fresh(tags=function.tags & ONLY_PASSED)
             returned.lost = function.lost
             return returned
         if function is None or is_constant(function):

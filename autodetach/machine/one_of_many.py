@@ -8,6 +8,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.number_readers import truth_of_sums
+from autodetach.machine.passed_counts import of_extreme
 from autodetach.machine.program_values import Instance
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.values import Opaque, Sym, Tensor, Value
@@ -26,7 +27,8 @@ def extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
         return carrier if number is None or m.truth(m.fresh("bool"), site) else number
     if items and all(is_number(i) for i in items):
         least = _least(items) if "default" not in kwargs else None
-        return m.fresh("number", least, frozenset(tag for i in items if isinstance(i, Sym) for tag in i.tags))
+        tags = frozenset(tag for i in items if isinstance(i, Sym) for tag in i.tags)
+        return m.fresh("number", least, of_extreme(tags, items))
     if number is not None:
         return m.fresh()
     return items[-1] if items else m.fresh()

@@ -26,6 +26,7 @@ from autodetach.machine.number_readers import (
 from autodetach.machine.objects import Objects
 from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
 from autodetach.machine.other_types import meets
+from autodetach.machine.passed_counts import note_test, without_least
 from autodetach.machine.program_values import Class, External, Instance, Iterable
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.steering import weighed
@@ -155,6 +156,7 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> V
         tags = tags | right.tags
     if op == "Add" and FRACTION in tags and isinstance(left, Sym) and isinstance(right, Sym):
         tags |= {ROUNDED}
+    tags = without_least(tags, op, left, right)
     number = all(is_number(side) or is_truth(side) for side in (left, right))
     lo = None
     if op == "Add" and number:
@@ -271,6 +273,7 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
         compared = Tensor(None, left.shape if isinstance(left, Tensor) else None, False)
         m.note_lost(compared, (left, right), site, DISCRETE)
         marked(compared, left, right, is_truth=True)
+        note_test(compared, OPERATORS.get(op, ""))
         return compared
     if isinstance(left, Instance):
         raw = m.class_attribute(left.cls, COMPARE_DUNDER[op])

@@ -29,6 +29,7 @@ from autodetach.machine.object_builtins import (
 from autodetach.machine.one_of_many import all_any, extreme
 from autodetach.machine.ordering import in_order
 from autodetach.machine.others import each_made, each_passing, others_in, side_by_side
+from autodetach.machine.passed_counts import is_counted_only, least, of_filter, of_sum
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import External, Frame, Instance, Iterable, Property
 from autodetach.machine.ranges import is_empty, usual_length
@@ -100,7 +101,10 @@ def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
 def _len(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else None
     if isinstance(value, (Sequence, Mapping, str, bytes)):
-        return iteration.length(m, value)
+        length = iteration.length(m, value)
+        if type(length) is Sym and is_counted_only(value, site.node, m.loops):
+            return m.sym(length.key, length.kind, length.lo, of_filter(value))
+        return length
     if isinstance(value, Tensor):
         if value.shape == ():
             m.refuse(site, "`len` of a 0-dim tensor", "TypeError")
@@ -225,8 +229,14 @@ def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         args[0].attrs[SUMMED] = True
     for item in items:
         total = m.binary("Add", total, item, site)
-    if not exact and is_constant(total):
-        return m.fresh("number")
+    tags = of_filter(args[0].taken) if isinstance(args[0], Iterable) else frozenset()
+    if (tags or not exact) and is_constant(total):
+        return m.fresh("number", least(tags), tags)
+    tags = of_sum(items)
+    if tags and type(total) is Sym:
+        made = m.sym(total.key, total.kind, total.lo, total.tags | tags)
+        made.lost = total.lost
+        return made
     return total
 
 
@@ -243,7 +253,8 @@ def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
         number.lost = value.lost
         return number
     if isinstance(value, Tensor):
-        number = m.fresh("number", tags=tags_of(value, site))
+        tags = tags_of(value, site)
+        number = m.fresh("number", least(tags), tags)
         number.lost = lost_from(value, site, NUMBER)
         return number
     found = special(m, value, TO_NUMBER, [], site)

@@ -10,6 +10,7 @@ from autodetach.machine.events import Crossing, IdleStep, Step, SumDetached
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
 from autodetach.machine.held import MAX_LOST, compared, graph_in, lost_of, stored_in, unsure
+from autodetach.machine.passed_counts import note_counted
 from autodetach.machine.state import State
 from autodetach.machine.torch_facts import Shape as OpShape
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
@@ -117,6 +118,7 @@ class Tape(State):
             result.scaled = scaled_by_gradient(inputs)
         if op.differentiable:
             result.extras = marked_in(inputs)
+        note_counted(result, name, inputs)
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage

@@ -17,6 +17,7 @@ from autodetach.machine.in_place import in_place
 from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import made_of_sums, tags_of, wanted
 from autodetach.machine.operations import operation, operator
+from autodetach.machine.passed_counts import least, note_counted
 from autodetach.machine.program_values import Iterable, Native
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type, shape_of_part, shape_of_row
 from autodetach.machine.sizes import SIZES, size_at
@@ -231,6 +232,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         moved.from_grad, moved.scaled = t.from_grad, t.scaled
         moved.lost, moved.extras = t.lost, marked_in([t])
         moved.weights = t.weights
+        note_counted(moved, name, [t])
         return moved
     if name in INPLACE_EXCEPTIONS:
         return t
@@ -270,7 +272,8 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
                 inner = node.func.value
                 if isinstance(inner, ast.Attribute) and inner.attr == "data":
                     m.facts.append(DataRead(site, t, raises=False))
-        number = m.fresh("number", tags=tags_of(t, site))
+        tags = tags_of(t, site)
+        number = m.fresh("number", least(tags), tags)
         number.lost = lost_from(t, site, NUMBER)
         return number
     if name == "numpy":

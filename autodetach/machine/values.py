@@ -28,6 +28,8 @@ FROM_NUMBER = "#number"
 
 Of a tensor, what says that it has been computed from, or compared with, a sum of numbers that were read from tensors.
 """
+PASSED = "#passed"
+"""A tag of numbers that count what passes a test, and the mark of a tensor that says what does, or holds a count."""
 
 Shape: TypeAlias = "tuple[int | None, ...] | None"
 _T = TypeVar("_T")
