@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from autodetach.machine.words import (
@@ -43,7 +43,6 @@ from autodetach.machine.words import (
     reached,
     words_in,
 )
-from autodetach.node_types import FUNCTIONS
 
 MAX_FILES = 200
 MAX_FILES_BEFORE_TORCH = 20
@@ -200,7 +199,7 @@ class _Look:
     def at(self, tree: ast.Module) -> bool:
         """Whether something that matters is evaluated."""
         stack: list[ast.AST] = [tree]
-        handlers: dict[type[ast.AST], Callable[..., bool | None]] = {
+        asked: dict[type[ast.AST], Callable[..., bool | None]] = {
             ast.Name: self._name,
             ast.Attribute: self._attribute,
             ast.Constant: self._constant,
@@ -211,39 +210,36 @@ class _Look:
             ast.Subscript: self._subscript,
             ast.Assign: self._assign,
             ast.ClassDef: self._class,
+            ast.FunctionDef: _is_called_by_trainers,
+            ast.AsyncFunctionDef: _is_called_by_trainers,
+        }
+        evaluated: dict[type[ast.AST], Callable[..., Sequence[ast.AST]]] = {
+            ast.Name: _nothing,
+            ast.Attribute: _in_attribute,
+            ast.Constant: _nothing,
+            ast.ClassDef: _in_class,
+            ast.FunctionDef: _in_function,
+            ast.AsyncFunctionDef: _in_function,
+            ast.AnnAssign: _in_annotated,
+            ast.Call: self._in_call,
         }
         while stack:
             node = stack.pop()
-            handler = handlers.get(type(node))
-            if handler is not None and handler(node):
+            kind = type(node)
+            if kind in asked and asked[kind](node):
                 return True
-            if isinstance(node, FUNCTIONS):
-                if node.name == "training_step":
-                    return True
-                stack += node.decorator_list
-                stack += node.args.defaults
-                stack += (default for default in node.args.kw_defaults if default is not None)
-                stack += _without_docstring(node.body)
-            elif isinstance(node, ast.ClassDef):
-                stack += (*node.bases, *node.keywords, *node.decorator_list)
-                stack += _without_docstring(node.body)
-            elif isinstance(node, ast.AnnAssign):
-                stack += (node.target, *([node.value] if node.value is not None else ()))
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS:
-                stack += node.args[:1]
-            elif isinstance(node, ast.Call) and (word := looked_up(node)) is not None and not self._tells(word):
-                stack += node.args
-            elif isinstance(node, ast.Attribute):
-                owner = owner_of(node)
-                if not isinstance(owner, ast.Name):
-                    stack.append(owner)
-            elif not isinstance(node, (ast.Name, ast.Constant)):
-                stack += reached(node)
+            stack += evaluated[kind](node) if kind in evaluated else reached(node)
         return (
             not self._named.isdisjoint(self._from_torch)
             or not self._bases.isdisjoint(self._from_torch)
             or (self.strings and not self._named.isdisjoint(BY_STRING))
         )
+
+    def _in_call(self, node: ast.Call) -> list[ast.AST]:
+        if isinstance(node.func, ast.Name) and node.func.id in TESTS:
+            return [*node.args[:1]]
+        word = looked_up(node)
+        return reached(node) if word is None or self._tells(word) else [*node.args]
 
     def _tells(self, string: str) -> bool:
         """Whether a string is a name that matters where attributes are looked up by strings."""
@@ -312,6 +308,32 @@ class _Look:
 
 def _is_requires_grad(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value == "requires_grad"
+
+
+def _is_called_by_trainers(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return node.name == "training_step"
+
+
+def _nothing(node: ast.AST) -> tuple[ast.AST, ...]:
+    return ()
+
+
+def _in_attribute(node: ast.Attribute) -> tuple[ast.AST, ...]:
+    owner = owner_of(node)
+    return () if isinstance(owner, ast.Name) else (owner,)
+
+
+def _in_class(node: ast.ClassDef) -> list[ast.AST]:
+    return [*node.bases, *node.keywords, *node.decorator_list, *_without_docstring(node.body)]
+
+
+def _in_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.AST]:
+    defaults = [default for default in node.args.kw_defaults if default is not None]
+    return [*node.decorator_list, *node.args.defaults, *defaults, *_without_docstring(node.body)]
+
+
+def _in_annotated(node: ast.AnnAssign) -> list[ast.AST]:
+    return [node.target] if node.value is None else [node.target, node.value]
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
