@@ -80,7 +80,7 @@ class _Program(NamedTuple):
             return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
         is_asked = evidence is not None or options.whole or self._is_told()
         result = CheckResult(()) if not is_asked and self._is_idle(tree) else self._run(tree, options, evidence, told)
-        old = old_names.first_line(source.text, tree)
+        old = old_names.first_line(tree)
         if old is None:
             return result
         place = source.place_of_line(old)

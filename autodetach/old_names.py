@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from itertools import pairwise
 
 NAME = "async"
 MESSAGE = f"`{NAME}` is a keyword since Python 3.7, and is read as a name here: nothing newer runs this file"
 _STAND_IN = "asynC"  # as long, so that all columns are what they were
 _KEYWORD_OF = frozenset({"def", "for", "with"})
-_MAYBE_NAME = re.compile(rf"\b{NAME}\b(?!\s+(?:{'|'.join(sorted(_KEYWORD_OF))})\b)")
+_HAS_NAME = "_autodetach.old_names"
+"""Of a statement of a file: it has such a name, or had one before it was edited."""
 
 
 def parsed(text: str, path: str = "<unknown>") -> ast.Module:
@@ -22,12 +22,16 @@ def parsed(text: str, path: str = "<unknown>") -> ast.Module:
             tree = ast.parse(readable(text), path)
         except SyntaxError:
             raise error from None
-    for node in ast.walk(tree):
-        for field, value in ast.iter_fields(node):
-            if isinstance(value, str):
-                setattr(node, field, value.replace(_STAND_IN, NAME))
-            elif isinstance(value, list) and value and isinstance(value[0], str):  # `global async`
-                value[:] = [name.replace(_STAND_IN, NAME) for name in value]
+    for statement in tree.body:
+        for node in ast.walk(statement):
+            for field, value in ast.iter_fields(node):
+                if isinstance(value, str) and _STAND_IN in value:
+                    setattr(node, field, value.replace(_STAND_IN, NAME))
+                elif isinstance(value, list) and _STAND_IN in value:  # `global async`
+                    value[:] = [NAME if name == _STAND_IN else name for name in value]
+                else:
+                    continue
+                setattr(statement, _HAS_NAME, True)
     return tree
 
 
@@ -54,10 +58,15 @@ def readable(text: str) -> str:
     return "".join(lines) if at else text
 
 
-def first_line(text: str, tree: ast.Module) -> int | None:
-    """The line, from 1, in which `async` first is a name, as no Python from 3.7 on reads it; None if it nowhere is."""
-    if NAME not in text or _MAYBE_NAME.search(text) is None:
-        return None
-    nodes = (node for node in ast.walk(tree) if not isinstance(node, ast.Constant))
-    named = (n for n in nodes if any(value == NAME or value == [NAME] for _, value in ast.iter_fields(n)))
+def first_line(tree: ast.Module) -> int | None:
+    """The line, from 1, in which `async` first is a name, as no Python from 3.7 on reads it; None if it nowhere is.
+
+    What `parsed` has read as it stands has none; where that is edited, what is read anew has none, either.
+    """
+    nodes = (node for one in tree.body if hasattr(one, _HAS_NAME) for node in ast.walk(one))
+    named = (node for node in nodes if not isinstance(node, ast.Constant) and _names_it(node))
     return min((getattr(node, "lineno", 1) for node in named), default=None)
+
+
+def _names_it(node: ast.AST) -> bool:
+    return any(value == NAME or (isinstance(value, list) and NAME in value) for _, value in ast.iter_fields(node))

@@ -53,7 +53,7 @@ def test_the_tree_is_that_of_another_name(text: str, new: str) -> None:
     tree = ast.parse(new)
     assert ast.dump(parsed(text)) == ast.dump(tree).replace("other", "async")
     assert len(readable(text)) == len(text)
-    assert first_line(text, parsed(text)) is not None
+    assert first_line(parsed(text)) is not None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_tree_is_that_of_another_name(text: str, new: str) -> None:
 def test_what_python_reads_is_left_alone(text: str) -> None:
     assert readable(text) == text
     assert ast.dump(parsed(text)) == ast.dump(ast.parse(text))
-    assert first_line(text, parsed(text)) is None
+    assert first_line(parsed(text)) is None
 
 
 @pytest.mark.parametrize("text", ["f(async=)\n", "print 'x', f(async=True)\n", "f(async=True\n", "'''async=1\n"])
