@@ -57,6 +57,8 @@ class Core(Tape):
         callables: list[Value] = []
         values = list(values)
         for value in values:
+            if type(value) in CONSTANT_TYPES:
+                continue
             if later and type(value) in CALLABLE:
                 callables.append(value)
             found = list(tensors_in(value))

@@ -13,8 +13,8 @@ from autodetach.machine.graph import Site
 from autodetach.machine.handed_networks import DEPTH, TRAINS_NOTHING, networks_in, note_networks, words_of
 from autodetach.machine.held import contents
 from autodetach.machine.module_tree import is_module, parameters_of
-from autodetach.machine.program_values import Iterable
-from autodetach.machine.values import Mapping, Sequence, Tensor, Value
+from autodetach.machine.program_values import Class, External, Function, Iterable
+from autodetach.machine.values import CONSTANT_TYPES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 LOOKS = frozenset("show print plot draw profile stats log watch visualize visualise clip".split())
 """Words in the names of what trains no network, but may look at its gradient."""
@@ -22,6 +22,9 @@ WATCHES = frozenset(
     "watch watcher watches watching monitor monitors track tracker hook hooks grad grads gradient gradients".split()
 )
 """Words in the names of what is there to look at gradient, whoever calls it, and wherever it comes from."""
+
+HOLD_NONE = frozenset({*CONSTANT_TYPES, Sym, Opaque, External, Function, Class})
+"""Kinds of values in which no network and no parameter is found."""
 
 
 def note_given(m: Core, values: list[Value], name: str, site: Site) -> None:
@@ -36,6 +39,8 @@ def note_watched(m: Core, values: list[Value], name: str, site: Site, *, if_name
     What only looks at weights does not count, nor does the method of a network that hands on its own parts;
     `if_named`: nor does what is not named as what reads gradient.
     """
+    if HOLD_NONE.issuperset(map(type, values)):
+        return  # mostly: asked of each call of what is unknown
     words = words_of(name)
     if WATCHES.isdisjoint(words):
         idle = not TRAINS_NOTHING.isdisjoint(words - LOOKS)
