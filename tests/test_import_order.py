@@ -116,7 +116,7 @@ ORDER = (
     "machine.objects",
     "machine.operators",
     "machine.counted_loops machine.searches machine.stop_flags",
-    "machine.last_pass",
+    "machine.last_pass machine.passes_by_length",
     "machine.decisions",
     "machine.displays",
     "machine.accesses",

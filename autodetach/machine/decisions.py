@@ -8,7 +8,8 @@ from autodetach.machine.number_readers import sum_in
 from autodetach.machine.objects import Objects
 from autodetach.machine.oracle import Policy
 from autodetach.machine.passes import last_of, passes_of
-from autodetach.machine.program_values import Instance
+from autodetach.machine.passes_by_length import pass_by_length
+from autodetach.machine.program_values import Function, Instance
 from autodetach.machine.remainder_tests import test_of_remainder
 from autodetach.machine.state import MAX_RECURSION, MISSING
 from autodetach.machine.steering import tested
@@ -78,10 +79,10 @@ class Decisions(Objects):
                 return False
             # It is rarely the first: those behind it count, too.
             default = only.index >= passes_of(only.activation, self.nodes) - 1
-            is_of_last = asks_for_last(site.node) or ends_with(site.node, self.loops) is not None
+            is_of_last = asks_for_last(site.node) or self._ending(site) is not None
             if is_of_last and only.index < last_of(only.activation, self.nodes):
                 return False
-        followed = goes_on_after(site.node, self.loops)
+        followed = goes_on_after(site.node, self.loops) or self._by_length(site, of_last=False)
         if followed is not None and not may_be_last(followed, passes_of(followed.activation, self.nodes)):
             return True
         ends = self._end_of_recursion(test)
@@ -118,7 +119,7 @@ class Decisions(Objects):
         """`step == 7`: a counter has a value in one pass of its loop only."""
         if not self.loops:
             return None
-        ending = ends_with(site.node, self.loops)
+        ending = self._ending(site)
         if ending is not None:
             return ending
         current = once_in(site.node, self.loops)
@@ -127,3 +128,16 @@ class Decisions(Objects):
         is_equal = isinstance(key, tuple) and len(key) == 3 and key[0] == "=="
         of_number = is_equal and isinstance(key, tuple) and isinstance(key[1], tuple) and key[1][:1] == ("fresh",)
         return self.loops[-1] if of_number else None
+
+    def _ending(self, site: Site) -> Pass | None:
+        """The pass of whose loop a test asks whether it is the last one."""
+        return ends_with(site.node, self.loops) or self._by_length(site, of_last=True)
+
+    def _by_length(self, site: Site, *, of_last: bool) -> Pass | None:
+        """The pass of whose loop a test asks, by how many it has, whether it is the last one, or is not."""
+        frame = self.trail[-1][1] if self.trail and self.loops else None
+        if frame is None:
+            return None
+        module = frame.top.module
+        scope = frame.function.node if isinstance(frame.function, Function) else module.tree if module else None
+        return pass_by_length(site.node, self.loops, scope, of_last=of_last) if scope is not None else None
