@@ -158,9 +158,10 @@ class Storage:
     `trail`: the statements that were running when it was last changed, outermost first, each with its frame.
     `guessed`: the last change is the step of an optimizer of which nobody knows the parameters. `uncounted`: changes by
     way of `.data`, which has a counter of its own. `earlier`: the last changes before that one, the oldest first.
+    `kept`: where a number was read that is kept as it was then, and not computed with.
     """
 
-    __slots__ = ("changed", "earlier", "guessed", "trail", "uncounted", "version")
+    __slots__ = ("changed", "earlier", "guessed", "kept", "trail", "uncounted", "version")
 
     def __init__(self) -> None:
         self.version = 0
@@ -169,6 +170,7 @@ class Storage:
         self.trail: tuple[Place, ...] = ()
         self.guessed = False
         self.uncounted = 0
+        self.kept: tuple[Site, ...] = ()
 
     def change(self, site: Site, trail: tuple[Place, ...]) -> None:
         """Note a change in place, where something is running."""

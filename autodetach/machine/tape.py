@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from autodetach.machine.added_values import note_sum
 from autodetach.machine.detached_sums import note_detached
-from autodetach.machine.events import Crossing, IdleStep, Step, SumDetached
+from autodetach.machine.events import Crossing, Escape, IdleStep, Step, SumDetached
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
 from autodetach.machine.held import MAX_LOST, compared, graph_in, lost_of, stored_in, unsure
@@ -231,6 +231,9 @@ class Tape(State):
         tensor.storage.change(site, tuple(self.trail))
         at: Tensor | None = tensor
         while at is not None:
+            for read in at.storage.kept:  # the tensor in its place would show what it is now
+                self.escapes.append(Escape((), read, self.tick(), "changed", frozenset({read.node})))
+            at.storage.kept = ()
             if at.data_of is not None:
                 at.data_of.storage.uncounted += 1
             at = at.data_of or at.view_of

@@ -14,6 +14,7 @@ from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import also_lost, lost_by_copy, lost_from, weights_of
 from autodetach.machine.in_place import in_place
+from autodetach.machine.kept_numbers import is_kept
 from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import made_of_sums, tags_of, wanted
 from autodetach.machine.operations import operation, operator
@@ -272,6 +273,8 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
                 inner = node.func.value
                 if isinstance(inner, ast.Attribute) and inner.attr == "data":
                     m.facts.append(DataRead(site, t, raises=False))
+        if m.trail and is_kept(m.trail[-1][0], site.node):
+            t.storage.kept += (site,)
         tags = tags_of(t, site)
         number = m.fresh("number", least(tags), tags)
         number.lost = lost_from(t, site, NUMBER)
