@@ -22,6 +22,8 @@ LAST: dict[tuple[type[ast.cmpop], int], bool] = {
 }  # fmt: skip
 """Whether `i - n` and a number, compared with zero, is so in the last pass `i == n - 1` only, or in all but that."""
 SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Lt: ast.Gt, ast.Gt: ast.Lt}
+GOES_ON = "goes on"
+"""What is said of a loop that counts nothing that a test asks for: one around it may."""
 NUMBER = ""
 """What stands for one among the terms of a sum."""
 
@@ -47,24 +49,39 @@ class _Names(NamedTuple):
 
 def pass_by_length(test: ast.AST, loops: Loops, scope: ast.AST, *, of_last: bool) -> Pass | None:
     """The pass of the loop in whose last one a test is true only, or, if not `of_last`, in all but that."""
-    sides = _sides(test)
-    if sides is None:
+    if _sides(test) is None:
         return None
-    names = _names(scope)
+    known = _told(scope)
     for current in reversed(loops):
         loop = current.activation.node
-        if not isinstance(loop, ast.For):
-            continue
-        place = next((i for i, s in enumerate(loop.body) if any(n is test for n in nodes_in(s))), None)
-        length = _length(loop, names) if place is not None else None
-        if place is None or length is None:
-            return None
-        asked = _difference(test, loop, names)
-        for counter in asked.terms if asked is not None else ():
-            first = _first_value(counter, loop, place, scope)
-            if asked is not None and first is not None and asked.terms[counter] in (1, -1):
-                return current if _is_of_last(asked, counter, first, length) is of_last else None
+        if isinstance(loop, ast.For):
+            if (test, loop) not in known:
+                known[test, loop] = _ask(test, loop, scope)
+            told = known[test, loop]
+            if told is not GOES_ON:
+                return current if told is of_last else None
     return None
+
+
+@kept
+def _told(scope: ast.AST) -> dict[tuple[ast.AST, ast.For], bool | str | None]:
+    """What is known of tests in loops of a function or file; see `_ask`."""
+    return {}
+
+
+def _ask(test: ast.AST, loop: ast.For, scope: ast.AST) -> bool | str | None:
+    """Whether a test asks for the last pass of a loop, or for any but that; `GOES_ON` if it may ask for another one."""
+    place = next((i for i, s in enumerate(loop.body) if any(n is test for n in nodes_in(s))), None)
+    names = _names(scope)
+    length = _length(loop, names) if place is not None else None
+    if place is None or length is None:
+        return None
+    asked = _difference(test, loop, names)
+    for counter in asked.terms if asked is not None else ():
+        first = _first_value(counter, loop, place, scope)
+        if asked is not None and first is not None and asked.terms[counter] in (1, -1):
+            return _is_of_last(asked, counter, first, length)
+    return GOES_ON
 
 
 def _is_of_last(asked: _Difference, counter: str, first: Sum, length: Sum) -> bool | None:
