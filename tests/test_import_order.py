@@ -214,7 +214,7 @@ ORDER = (
     "candidates.hooks_of_objects",
     "candidates.leaf_of_result",
     "candidates.built_once candidates.sums_anew",
-    "candidates.kept_parameter candidates.kept_in_record",
+    "candidates.kept_parameter candidates.kept_in_record candidates.leaf_where_built",
     "candidates.local_sums candidates.one_backward_behind candidates.learned_behind candidates.registries",
     "candidates.kept_at_first candidates.kept_sums",
     "candidates.sums_when_read candidates.start_as_property candidates.joined_terms candidates.set_back_too",

@@ -20,19 +20,25 @@ def detached_where_built(
     """Detach what is built outside, at the place where it is built; the message says `because` of what."""
     from autodetach.codemods.append_method import AppendMethod
 
-    levels: list[dict[ast.expr, None]] = []
+    levels = [dict.fromkeys(level) for level in places_where_built(program, entries)]
+    begins = {place: None for _, _, parent in entries for place in _where_graph_begins(parent)}
+    for level in (*filter(None, levels), *([begins] if begins and begins not in levels else [])):
+        shown = listed(level)
+        codemods = tuple(AppendMethod(e, "detach") for e in level)
+        yield Candidate(f"detach {shown}{because}", codemods, doubt, last_resort=level is begins)
+
+
+def places_where_built(program: Program, entries: list[Entry]) -> list[dict[ast.expr, Node]]:
+    """Where each is built, and what is built there: for each call that leads there, from the outermost to its own."""
+    levels: list[dict[ast.expr, Node]] = []
     for _, _, parent in entries:
         sites = [parent.site, *calls_of(parent.chain)]
         for depth, site in enumerate(reversed(sites)):
             for place in _to_detach(program, site, parent):
                 while len(levels) <= depth:
                     levels.append({})
-                levels[depth][place] = None
-    begins = {place: None for _, _, parent in entries for place in _where_graph_begins(parent)}
-    for level in (*filter(None, levels), *([begins] if begins and begins not in levels else [])):
-        shown = listed(level)
-        codemods = tuple(AppendMethod(e, "detach") for e in level)
-        yield Candidate(f"detach {shown}{because}", codemods, doubt, last_resort=level is begins)
+                levels[depth][place] = parent
+    return levels
 
 
 def _where_graph_begins(made: Node) -> Iterator[ast.expr]:

@@ -32,7 +32,9 @@ attributes, elements and global names, the mode of modules, in front of the loop
 What takes something away, as `next(batches)` does, is not moved. Of a table that is read in one place, one element at a
 time, that element is computed there instead. Nothing moves past what gives another meaning to a name that it reads. If
 they are not trained, the value is detached where it is built: safe, unless the program reads their gradient, or a hook
-is told of it. What an object then keeps, and hands out in parts, is computed without graph. What a table keeps that
+is told of it. What `torch.autograd.grad` is asked for becomes a leaf then, `.detach().requires_grad_()`: unsafe where
+the program reads `.grad` or `.is_leaf`.
+What an object then keeps, and hands out in parts, is computed without graph. What a table keeps that
 later values are computed of, as rewards, is detached where it is written into the table: safe. Either is unsafe where
 they are trained with another setting than the one that is written in the program (`FINETUNE = False`).
 Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once more inside of
@@ -83,6 +85,7 @@ from autodetach.candidates.kept_in_record import kept_in_record
 from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
 from autodetach.candidates.later_updates import updated_behind_loop
+from autodetach.candidates.leaf_where_built import leaf_where_built
 from autodetach.candidates.made_as_asked import made_as_asked
 from autodetach.candidates.maker_handed_over import handed_over_uncalled
 from autodetach.candidates.moved_inside import moved_inside
@@ -351,6 +354,8 @@ def _candidates(
     yield from kept_without_graph(program, entries, doubt)
     untrained = "" if any(n in trained | stepped for n in ancestors(outer)) else ": nothing in its graph is trained"
     yield from detached_where_built(program, entries, doubt, because=untrained)
+    if untrained:
+        yield from leaf_where_built(program, run, entries, doubt, because=untrained)
     for message, codemods in at_store(first_copied_in(program, outer)):
         yield Candidate(f"{message}{untrained}", codemods, doubt)
     yield from states_detached_where_read(program, entries, doubt)
