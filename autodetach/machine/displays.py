@@ -9,12 +9,13 @@ from autodetach.machine.decisions import Decisions
 from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show
+from autodetach.machine.number_readers import truth_of_sums
 from autodetach.machine.operators import LONG, key_in_test
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.unknown_keys import is_known
-from autodetach.machine.values import Mapping, Sequence, Slice, Value
+from autodetach.machine.values import Mapping, Sequence, Slice, Sym, Value
 from autodetach.node_types import YIELDS
 
 DOING = (ast.Call, ast.NamedExpr, ast.Await, *YIELDS)
@@ -104,6 +105,7 @@ class Displays(Decisions):
         parts: list[str] = []
         known = True
         keys: list[object] = []
+        tags: frozenset[object] = frozenset()
         for piece in node.values:
             value = self.eval(piece, frame)
             keys.append(key_in_test(self, value))
@@ -111,9 +113,10 @@ class Displays(Decisions):
                 parts.append(value)
             else:
                 known = False
+                tags |= value.tags if type(value) is Sym else tags
         if known and sum(map(len, parts)) < LONG:
             return "".join(parts)
-        return self.sym(("text", *keys), "str")
+        return self.sym(("text", *keys), "str", None, tags)
 
     def _eval_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Value:
         value = self.eval(node.value, frame)
@@ -127,7 +130,7 @@ class Displays(Decisions):
                 return format(value, spec)
             except (ValueError, TypeError):
                 return self.fresh("str")
-        return self.sym(("format", key_in_test(self, value)), "str")
+        return self.sym(("format", key_in_test(self, value)), "str", None, truth_of_sums([value]))
 
     def _eval_TemplateStr(self, node: ast.expr, frame: Frame) -> Value:
         return self.fresh("str")

@@ -49,6 +49,8 @@ def wanted_of_number(m: Core, value: Value, site: Site, how: str) -> None:
 
 def converted(value: Sym, site: Site) -> frozenset[object]:
     """What tells the number that is made of another one, as it would be made of the tensor in its place."""
+    if value.kind == "str":
+        return truth_of_sums([value])
     return frozenset({site.node, *(value.tags & {FRACTION, ROUNDED, PASSED})}) if value.tags else value.tags
 
 
@@ -59,7 +61,7 @@ def of_sums(values: Iterable[Value]) -> frozenset[object]:
 
 
 def truth_of_sums(values: Iterable[Value]) -> frozenset[object]:
-    """The same in a truth that Python makes of them."""
+    """The same in a truth that Python makes of them, or in a text."""
     return of_sums(values) - {FRACTION}
 
 

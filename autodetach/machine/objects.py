@@ -54,6 +54,7 @@ from autodetach.machine.program_values import (
 from autodetach.machine.resets import reset_by
 from autodetach.machine.set_past_class import set_past_class, sets_past_class
 from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
+from autodetach.machine.steering import computed_with
 from autodetach.machine.taken_early import note_asked
 from autodetach.machine.tallies import is_tally
 from autodetach.machine.tasks import is_coroutine
@@ -65,6 +66,8 @@ CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
 CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {
     "builtins.dict": Mapping, "builtins.list": Sequence, "collections.Counter": Mapping,
 }  # fmt: skip
+DRAWING = ("numpy.random.", "random.")
+"""What is drawn there may train, or say in which order, and comes of what these functions are given."""
 OF_ITEMS = frozenset({"__getitem__", "__setitem__", "__contains__"})
 
 
@@ -158,6 +161,8 @@ class Objects(Attributes):
             made = object_arrays.call(self, function.path, args, kwargs, site)
             if made is not None:
                 return made
+        if function.path.startswith(DRAWING):
+            computed_with(self, [*args, *kwargs.values()], site)
         known = standard_library.HANDLERS.get(function.path)
         if known is not None:
             return known(self, args, kwargs, site)

@@ -75,6 +75,8 @@ PLAIN = CONSTANT_TYPES | {Sym, Opaque}
 BEFORE_TENSORS = PLAIN | {Iterable}
 """What may stand in front of an operator for which a tensor behind it answers."""
 NO_TAGS: frozenset[object] = frozenset()
+OF_TEXTS = frozenset[object]({ROUNDED})
+"""What is left to tell of numbers in a text."""
 
 
 # ---- arithmetic
@@ -172,7 +174,7 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> V
             kind = TRUTH
         else:
             wanted(m, (left, right), site, op)  # numbers add up, and of tensors of `bool` their sum is another one
-    made = m.sym((op, m.key(left), m.key(right)), kind, lo, NO_TAGS if text else tags)
+    made = m.sym((op, m.key(left), m.key(right)), kind, lo, tags & OF_TEXTS if text else tags)
     made.lost = lost_by_numbers(left, right)
     return made
 

@@ -18,6 +18,7 @@ from autodetach.machine.parameter_groups import leaves_of
 from autodetach.machine.program_values import Instance
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import SEEDING, computed_with
 from autodetach.machine.tensor_factories import variable
 from autodetach.machine.values import Sequence, Value
 from autodetach.machine.watched_elsewhere import note_given, note_watched
@@ -50,6 +51,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     top = path.lstrip(".").partition(".")[0]
     if path.startswith(("random.", "numpy.random.")):
         m.note_random(site)
+    if name in SEEDING:
+        computed_with(m, [*args, *kwargs.values()], site)
     known = frameworks.HANDLERS.get(path)
     if known is not None:
         return known(m, args, kwargs, site)

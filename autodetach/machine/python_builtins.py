@@ -276,23 +276,23 @@ def _bool(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
 def _str(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else ""
     show(m, [value], site)
-    return str(value) if is_constant(value) else m.sym(("str", m.key(value)), "str")
+    return str(value) if is_constant(value) else m.sym(("str", m.key(value)), "str", None, truth_of_sums([value]))
 
 
 def _repr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     show(m, args[:1], site, ("__repr__",))
-    return m.sym(("repr", m.key(args[0])), "str") if args else m.fresh("str")
+    return m.sym(("repr", m.key(args[0])), "str", None, truth_of_sums(args)) if args else m.fresh("str")
 
 
 def _format(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     formatted(m, args[0] if args else "", args[1] if len(args) > 1 else "", site)
-    return m.fresh("str")
+    return m.fresh("str", tags=truth_of_sums(args))
 
 
 def _hash(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     hash_all(m, args[:1], site)
     found = special(m, args[0] if args else None, ("__hash__",), [], site)
-    return m.fresh("number") if found is MISSING else found
+    return m.fresh("number", tags=truth_of_sums(args)) if found is MISSING else found
 
 
 def _abs(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

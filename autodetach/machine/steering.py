@@ -59,6 +59,8 @@ SETTINGS = frozenset(
     """.split()
 )
 """What layers and losses of `torch.nn` compute with; what a class that derives from one keeps besides is its own."""
+SEEDING = frozenset("default_rng manual_seed manual_seed_all seed seed_all seed_everything set_seed".split())
+"""What is drawn from then on comes of what these are given."""
 PYTHON = frozenset({"builtins", *sys.stdlib_module_names})
 Trail = abc.Sequence[tuple[ast.stmt, Frame]]
 """The statements that are executed, from the outermost one to the innermost one, each with its frame."""

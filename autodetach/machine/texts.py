@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import formatted_by_fields
+from autodetach.machine.number_readers import truth_of_sums
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Sequence, Slice, Sym, Value
@@ -45,10 +46,11 @@ def method(m: Core, this: str | bytes, name: str, args: list[Value], kwargs: dic
         formatted_by_fields(m, this, args, kwargs, site)
         if name == "format" and _is_computed(this, [*args, *kwargs.values()]):
             return _filled_in(m, lambda: this.format(*args, **kwargs))
+        tags = truth_of_sums([*args, *kwargs.values()])
         if not all(isinstance(a, Sym) or is_constant(a) for a in (*args, *kwargs.values())):
-            return m.fresh("str")
+            return m.fresh("str", tags=tags)
         named = [(k, m.key(v)) for k, v in kwargs.items()]
-        return m.sym(("." + name, m.key(this), *[m.key(a) for a in args], *named), "str")
+        return m.sym(("." + name, m.key(this), *[m.key(a) for a in args], *named), "str", None, tags)
     plain = [_plain(a) for a in args]
     if all(p is not MISSING for p in plain) and not kwargs:
         function: Callable[..., Value] = getattr(this, name)
@@ -70,8 +72,9 @@ def filled_by_percent(m: Core, this: str, values: Sequence) -> Value:
     if values.kind == "tuple" and values.exact and all(isinstance(item, Sym) or is_constant(item) for item in items):
         if _is_computed(this, items):
             return _filled_in(m, lambda: this % tuple(items))
-        return m.sym(("Mod", m.key(this), *[m.key(item) for item in items]), "str")
-    return m.fresh("str")
+        key = ("Mod", m.key(this), *[m.key(item) for item in items])
+        return m.sym(key, "str", None, truth_of_sums(items))
+    return m.fresh("str", tags=truth_of_sums(items))
 
 
 def _is_computed(pattern: str, values: Iterable[Value]) -> bool:

@@ -32,7 +32,7 @@ from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.other_libraries import WRAPPERS, call_other
 from autodetach.machine.parameter_groups import clip
 from autodetach.machine.program_values import External, Function, Instance
-from autodetach.machine.steering import computed_with
+from autodetach.machine.steering import SEEDING, computed_with
 from autodetach.machine.taken_early import note_tested
 from autodetach.machine.tensor_factories import TENSOR_CLASSES, factory, variable
 from autodetach.machine.torch_semantics import (
@@ -74,7 +74,10 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if part is None:
         return call_other(m, path, args, kwargs, site)
     name = part.rpartition(".")[2]
+    if name in SEEDING:
+        computed_with(m, [*args, *kwargs.values()], site)
     if part.startswith("utils.data."):
+        computed_with(m, [*args, *kwargs.values()], site)
         register_samplers(m, [*args, *kwargs.values()], site)
     handler = HANDLERS.get(part) or HANDLERS.get(name)
     if handler is None and part in transforms.HANDLERS:
@@ -129,9 +132,7 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         return _machinery(m, part, name, args, kwargs, site)
     if name == "save":
         wanted(m, args[:1], site, name)
-    if name == "manual_seed":
-        computed_with(m, [*args, *kwargs.values()], site)  # what is drawn from now on comes of it
-    if name in ("manual_seed", "seed", "set_default_dtype", "set_printoptions", "save", "set_num_threads", "compile"):
+    if name in SEEDING or name in ("set_default_dtype", "set_printoptions", "save", "set_num_threads", "compile"):
         return None
     if part == "Size" and (not args or isinstance(args[0], Sequence)):
         return maker_of("tuple")(m, args, kwargs, site)

@@ -37,6 +37,7 @@ from autodetach.machine.quiet import REPORTS
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import SEEDING, computed_with
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.torch_semantics import LIKE_ANOTHER, TENSOR_ATTRIBUTES, Saved, Shape, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
@@ -187,6 +188,8 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
     values = [*args, *kwargs.values()]
     if name.startswith(MERGING):
         open_written(m, this)
+    if name in SEEDING:
+        computed_with(m, values, site)
     if name == "enter_context" and args and isinstance(args[0], GradMode):
         if isinstance(args[0].enabled, bool):
             m.grad_enabled = args[0].enabled
