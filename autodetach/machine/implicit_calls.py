@@ -116,13 +116,17 @@ def _path(name: str) -> Iterator[tuple[bool, Value]]:
 # ---- as a key, and in an order
 
 
-def compare_in_order(m: Core, items: list[Value], key: Value, site: Site) -> None:
-    """What sorting does, or looking for the least: the key of each is taken, and what has no order asks its class."""
+def compare_in_order(m: Core, items: list[Value], key: Value, site: Site) -> list[Value]:
+    """What sorting does, or looking for the least: the key of each is taken, and what has no order asks its class.
+
+    Returns the keys.
+    """
     if key is not None:
         items = [m.call(key, [item], {}, site) for item in items] if is_followed(key) else []
         ordered(m, items, site)
     for one, other in itertools.pairwise(items):
         _compare(m, one, other, site)
+    return items
 
 
 def _compare(m: Core, one: Value, other: Value, site: Site) -> None:

@@ -13,6 +13,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_with, hash_all
 from autodetach.machine.iteration import length
 from autodetach.machine.joining import copy_of, extend, put, united
+from autodetach.machine.number_readers import truth_of_sums
 from autodetach.machine.others import one_of
 from autodetach.machine.state import Raised
 from autodetach.machine.told_of_values import is_constant
@@ -133,7 +134,7 @@ def _sort(m: Core, this: Sequence, args: Args, site: Site) -> Value:
 def _place(m: Core, this: Sequence, args: Args, site: Site) -> Value:
     """`index` and `count`, which compare the elements."""
     compare_with(m, this.items, args[0] if args else None, site)
-    return m.fresh("number", lo=0)
+    return m.fresh("number", 0, truth_of_sums(args))
 
 
 def _union(m: Core, this: Sequence, args: Args, site: Site) -> Value:

@@ -16,7 +16,7 @@ from autodetach.machine.values import Opaque, Sym, Tensor, Value
 
 def extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     items = m.collect(args[0], site)[0] if len(args) == 1 else list(args)
-    compare_in_order(m, items, kwargs.get("key"), site)
+    keys = compare_in_order(m, items, kwargs.get("key"), site)
     if items and all(isinstance(i, (int, float)) for i in items) and "key" not in kwargs:
         name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "max"
         return min(items) if name == "min" else max(items)
@@ -28,7 +28,7 @@ def extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     if items and all(is_number(i) for i in items):
         least = _least(items) if "default" not in kwargs else None
         tags = frozenset(tag for i in items if isinstance(i, Sym) for tag in i.tags)
-        return m.fresh("number", least, of_extreme(tags, items))
+        return m.fresh("number", least, of_extreme(tags, items) | truth_of_sums(keys))
     if number is not None:
         return m.fresh()
     return items[-1] if items else m.fresh()

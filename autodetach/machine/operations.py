@@ -13,6 +13,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import lost_by_arrays
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.loss_weights import refuse_weight_of_call
+from autodetach.machine.number_readers import marked
 from autodetach.machine.other_types import made_of
 from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import broadcast, shape_after, shape_of_product
@@ -20,6 +21,8 @@ from autodetach.machine.told_of_values import GIVEN, is_scalar
 from autodetach.machine.torch_semantics import LIKE_ANOTHER, RANDOM, TAKES_TWO_TENSORS, Op, Saved, lookup, of_arguments
 from autodetach.machine.values import Opaque, Sequence, Shape, Sym, Tensor, Value
 
+CHOOSING = frozenset({"argmax", "argmin", "argsort", "bernoulli", "bucketize", "multinomial", "searchsorted"})
+"""What picks by values: numbers that are no sums any more, by which something else is picked."""
 TAKE_SIZES = frozenset({"view", "reshape"})
 """What is told how many dimensions to give by how many arguments there are."""
 
@@ -91,8 +94,12 @@ def outputs_of(
         or (op.outputs == "indices" and kwargs.get("return_indices") is True)
     )
     result = m.derive(name, op, inputs, site, shape, is_float=is_float, indexed=pair)
+    if name in CHOOSING and type(result) is Tensor:
+        marked(result, *inputs)
     if pair:
-        return _named(name, Sequence("tuple", [result, Tensor(None, None, False)], m.clock), PAIR)
+        places = Tensor(None, None, False)
+        marked(places, *inputs)
+        return _named(name, Sequence("tuple", [result, places], m.clock), PAIR)
     if op.outputs == "each":
         if name in AT_LEAST and len(args) == 1 and isinstance(args[0], (Tensor, Opaque)):
             one = args[0]

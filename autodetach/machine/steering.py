@@ -37,7 +37,6 @@ from autodetach.machine.steering_branches import (
     RATES,
     asked_by_steering,
     counted_in,
-    counts_or_tells,
     is_rate,
     is_steering,
     returned_by,
@@ -48,7 +47,7 @@ from autodetach.machine.steering_branches import (
 from autodetach.machine.told_of_values import is_number, key_of
 from autodetach.machine.torch_semantics import MODULES
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value, gradients_in
-from autodetach.node_types import LOOPS
+from autodetach.node_types import DEFINITIONS, LOOPS
 
 TAKING = (ast.AnnAssign, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
 """Statements that take a value, and do not ask for it."""
@@ -265,9 +264,6 @@ def _chooses(trail: Trail, statement: ast.stmt, chosen: ast.IfExp) -> bool:
     """Whether it steers the training which of two values a statement takes."""
     if any(steers(n) for branch in (chosen.body, chosen.orelse) for n in walk(branch)):
         return True
-    tells = any(map(counts_or_tells, (chosen.body, chosen.orelse)))
-    if isinstance(statement, (ast.Assign, ast.AugAssign)) and not tells:
-        return any(is_rate(n) for target in targets_of(statement) for n in walk(target)) or _trains_by_names(trail)
     return _goes_to(trail)
 
 
@@ -332,13 +328,20 @@ def _go_on(trail: Trail, names: frozenset[str]) -> bool:
     """Whether what the innermost statement sets is asked for later where it steers the training, or by its caller."""
     statement, frame = trail[-1]
     function = frame.function.node if frame.function is not None else None
-    around = function or next((at for at, there in trail if there is frame), statement)
-    if not names.isdisjoint(asked_by_steering(around)):
+    around = [function] if function is not None else _outside_of_functions(frame, statement)
+    if any(not names.isdisjoint(asked_by_steering(part)) for part in around):
         return True
     callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
-    if not callers or names.isdisjoint(returned_by(around)):
+    if not callers or function is None or names.isdisjoint(returned_by(function)):
         return False
     return _goes_to(trail[: callers[-1] + 1])
+
+
+def _outside_of_functions(frame: Frame, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of a file beside its functions and classes, which have names of their own."""
+    module = frame.top.module
+    body: list[ast.stmt] = module.tree.body if module is not None else [statement]
+    return [part for part in body if not isinstance(part, DEFINITIONS)]
 
 
 def _asked_first(value: ast.expr) -> list[ast.expr]:

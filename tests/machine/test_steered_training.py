@@ -51,6 +51,18 @@ STEERING = (
     "numpy.random.default_rng(int(total * 1e7)).shuffle(batches)",
     "batches = [batches[i] for i in numpy.random.default_rng(hash(float(total))).permutation(4)]",
 )
+RATE = "optimizer = torch.optim.SGD(net.parameters(), lr=[0.1, 0.05, 0.02, 0.01][best])"
+CHOOSING = (
+    "best = min(range(4), key=lambda i: totals[i])",
+    "best = min(totals, key=totals.get)",
+    "best = list(totals).index(min(totals, key=totals.get))",
+    "best = sorted(totals.items(), key=lambda item: item[1])[0][0]",
+    "best = functools.reduce(lambda a, b: a if totals[a] <= totals[b] else b, totals)",
+    "best = torch.tensor([float(totals[i]) for i in range(4)]).argmin().item()",
+    "best = torch.tensor([float(totals[i]) for i in range(4)]).min(0)[1].item()",
+    "best = random.choices(range(4), weights=[float(one) for one in totals.values()])[0]",
+    "best = list(torch.utils.data.WeightedRandomSampler([float(one) for one in totals.values()], 1))[0]",
+)
 SHOWN = (
     "print(f'{total / len(batches):.4f}', str(float(total)), '%.3f' % total, '{:.2f}'.format(total))",
     "text = f'{total:.3f}'; print('weights_' + text + '.pt', round(float(text), 2))",
@@ -58,8 +70,9 @@ SHOWN = (
 )
 
 
-def repair(lines: str) -> str | None:
-    source = Source.from_bytes((HEAD + "".join(f"    {line}\n" for line in lines.splitlines())).encode(), "program.py")
+def repair(lines: str, *behind: str) -> str | None:
+    text = HEAD + "".join(f"    {line}\n" for line in lines.splitlines()) + "".join(f"{line}\n" for line in behind)
+    source = Source.from_bytes(text.encode(), "program.py")
     found = [f for f in check(source, CheckOptions(fixes=True)).findings if f.code == "AD101"]
     fixes = [f.fix for f in found if f.fix is not None]
     return fixes[0].edits[0].replacement if len(found) == 1 and fixes else None
@@ -73,3 +86,14 @@ def test_what_trains_is_made_of_tensors(lines: str) -> None:
 @pytest.mark.parametrize("lines", SHOWN)
 def test_what_is_shown_is_made_of_numbers(lines: str) -> None:
     assert repair(lines) == ".item()"
+
+
+@pytest.mark.parametrize("line", CHOOSING)
+def test_what_chooses_a_rate_is_made_of_tensors(line: str) -> None:
+    behind = ("for x in batches:", "    optimizer.zero_grad()", "    net(x).sum().backward()", "    optimizer.step()")
+    assert repair("totals[epoch] = total", line, RATE, *behind) == ".detach()"
+
+
+@pytest.mark.parametrize("line", CHOOSING[:-2])
+def test_what_chooses_what_is_printed_is_made_of_numbers(line: str) -> None:
+    assert repair("totals[epoch] = total", line, "print('best', best, [0.1, 0.05, 0.02, 0.01][best])") == ".item()"
