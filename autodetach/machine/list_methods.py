@@ -16,6 +16,7 @@ from autodetach.machine.joining import copy_of, extend, put, united
 from autodetach.machine.number_readers import truth_of_sums
 from autodetach.machine.others import one_of
 from autodetach.machine.state import Raised
+from autodetach.machine.steering import moved
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Sequence, Value
 
@@ -50,6 +51,7 @@ def _append_left(m: Core, this: Sequence, args: Args, site: Site) -> Value:
 def _insert(m: Core, this: Sequence, args: Args, site: Site) -> Value:
     if this.exact and isinstance(this.maxlen, int) and len(this.items) >= this.maxlen and not m.widening:
         raise Raised("IndexError")
+    moved(m, args[:1], site)
     put(m, this, args[1], written_at(site, 1), site, "append", args[0] if isinstance(args[0], int) else None)
     return None
 
@@ -84,6 +86,7 @@ def _taken(m: Core, this: Sequence, args: Args, at: int, site: Site) -> Value:
         if this.exact and not m.widening:
             raise Raised("IndexError")
         return m.opaque("item")
+    moved(m, args, site)
     place: Value = args[0] if args else at
     known = isinstance(place, int) and -len(this.items) <= place < len(this.items)
     item = one_of(m, this, this.items[place if known else -1], None, site)

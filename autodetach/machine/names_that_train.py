@@ -13,12 +13,14 @@ from typing import NamedTuple
 from autodetach.kept import kept
 from autodetach.machine.children import children_of, nodes_in, targets_of, walk
 from autodetach.machine.spelling import arguments_of, last_word, spelled
-from autodetach.machine.steering_branches import NAMES, in_branches, read_in, returned_by, shows
+from autodetach.machine.steering_branches import NAMES, TESTS, Test, in_branches, read_in, returned_by, shows
 from autodetach.node_types import FUNCTIONS, LOOPS
 
 TAKING_ALL = frozenset({"backward", "grad", "load_state_dict"})
 """Calls that differentiate what they are given, or make it the weights."""
 TRAINING = frozenset({"backward", "step"})
+MOVING = frozenset({"insert", "pop", "remove", "reverse", "rotate", "sort"})
+"""Methods that change what a list has, or in which order."""
 HOLDERS = (ast.ExceptHandler, ast.match_case)
 
 
@@ -100,12 +102,18 @@ def _parts_of(block: ast.AST) -> Sequence[ast.AST]:
 
 @kept
 def set_by(statement: ast.stmt) -> frozenset[str]:
-    """What a statement, or its branches, bind."""
-    if isinstance(statement, (ast.If, ast.While)):
+    """What a statement, or its branches, bind; and the lists whose order it changes."""
+    if isinstance(statement, TESTS):
         inside = [n for n in in_branches(statement) if isinstance(n, ast.stmt)]
     else:
         inside = [statement]
-    return frozenset(name for n in inside for name in _bound_in(targets_of(n)))
+    moved = (spelled(owner) for n in inside if isinstance(n, ast.Expr) for owner in _moved_by(n))
+    return frozenset(name for n in inside for name in _bound_in(targets_of(n))).union(moved)
+
+
+def _moved_by(statement: ast.Expr) -> Iterator[ast.expr]:
+    callees = (n.func for n in walk(statement) if isinstance(n, ast.Call))
+    return (callee.value for callee in callees if isinstance(callee, ast.Attribute) and callee.attr in MOVING)
 
 
 def read_on(block: ast.AST, statement: ast.stmt) -> frozenset[str]:
@@ -151,7 +159,7 @@ def asked_at_its_head(statement: ast.stmt) -> frozenset[str]:
     return read_in(heads)
 
 
-def saves_what_is_loaded(block: ast.AST, file: ast.AST, test: ast.If | ast.While) -> bool:
+def saves_what_is_loaded(block: ast.AST, file: ast.AST, test: Test) -> bool:
     """Whether a branch writes a file that is loaded behind it, in the same function, or by its name in another one."""
     paths = {spelled(path) for n in in_branches(test) for path in _paths(n, "save", 1)}
     if not paths:

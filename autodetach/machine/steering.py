@@ -35,7 +35,9 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.steering_branches import (
     NAMES,
     RATES,
+    TESTS,
     asked_by_steering,
+    called_in,
     counted_in,
     is_rate,
     is_steering,
@@ -70,7 +72,7 @@ def tested(m: Core, value: Sym, site: Site) -> None:
     if not (m.trail and ROUNDED in value.tags):
         return
     statement, frame = m.trail[-1]
-    if isinstance(statement, (ast.If, ast.While)) and _is_in(site.node, statement.test):
+    if isinstance(statement, TESTS) and (isinstance(statement, ast.Match) or _is_in(site.node, statement.test)):
         frame.went[statement, ROUNDED] = True
         steers_it = _goes_to(m.trail)
     elif isinstance(statement, ast.Expr) and any(_is_in(site.node, each) for each in _asked_first(statement.value)):
@@ -147,6 +149,7 @@ def changed_by(m: Core, t: Tensor, values: Iterable[Value], site: Site) -> None:
     given = [value for value in values if sum_in(value) is not None]
     if t.leaf_node is not None or t.grad_of is not None or t.data_of is not None:
         taken(m, given, site)
+        trained(m, site)
     else:
         marked(t, *given)
 
@@ -170,10 +173,18 @@ def picked(m: Core, element: Value, this: Mapping | Sequence, index: Value, site
     """
     if type(index) is not Sym or ROUNDED not in index.tags:
         return element
-    if m.trail and isinstance(m.trail[-1][0], TAKING) and _goes_to(m.trail):
+    statement = m.trail[-1][0] if m.trail else None
+    if isinstance(statement, TAKING) and (site.node in called_in(statement) or _goes_to(m.trail)):
         _note(m, index.tags, site)
     others = [value for _, value in this.items.values()] if isinstance(this, Mapping) else this.items
     return m.fresh("number", tags=frozenset({ROUNDED})) if all(map(is_number, others)) else element
+
+
+def moved(m: Core, values: Iterable[Value], site: Site) -> None:
+    """An element is taken from a list, or comes in, at a place that a sum says: what goes over the list may train."""
+    tags = frozenset(tag for value in values if type(value) is Sym for tag in value.tags)
+    if ROUNDED in tags and m.trail and isinstance(m.trail[-1][0], TAKING) and _goes_to(m.trail):
+        _note(m, tags, site)
 
 
 def counted(m: Core, values: Iterable[Value], site: Site) -> None:
@@ -196,7 +207,10 @@ def counted(m: Core, values: Iterable[Value], site: Site) -> None:
 
 
 def trained(m: Core, site: Site) -> None:
-    """Something is differentiated, or an optimizer steps, inside of what a sum was asked for: whether, or how often."""
+    """Inside of what a sum was asked for, something is differentiated or stepped, or a weight is changed in place.
+
+    The sum says whether that is done, or how often.
+    """
     if any(_asks_sum(statement, frame) for statement, frame in m.trail if frame.went):
         _note(m, frozenset({ROUNDED}), site)
 
@@ -273,7 +287,7 @@ def _goes_to(trail: Trail) -> bool:
     if isinstance(statement, ast.Return):
         callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
         return bool(callers) and _goes_to(trail[: callers[-1] + 1])
-    if isinstance(statement, (ast.If, ast.While)):
+    if isinstance(statement, TESTS):
         loop = next((at for at, there in reversed(trail[:-1]) if there is frame and isinstance(at, LOOPS)), None)
         if (loop is not None and skips(statement, loop)) or is_steering(statement):
             return True
@@ -281,7 +295,7 @@ def _goes_to(trail: Trail) -> bool:
     if isinstance(statement, (ast.For, ast.AsyncFor)):
         return repeats_training(statement)
     if isinstance(statement, ast.Expr):
-        return any(steers(n) for n in walk(statement))
+        return any(steers(n) for n in walk(statement)) or _trains_by_names(trail)
     targets = targets_of(statement)
     names = frozenset(spelled(n) for t in targets for n in walk(t) if isinstance(n, NAMES) and not _is_read(n))
     return any(is_rate(n) for t in targets for n in walk(t)) or _go_on(trail, names) or _trains_by_names(trail)
@@ -307,7 +321,7 @@ def _trains_by_names(trail: Trail) -> bool:
         return True
     if families and _attributes_in(kept_on) & _attributes_in(names_that_train(file)):
         return True  # `model.load_state_dict(stopper.weights)`
-    if isinstance(statement, (ast.If, ast.While)) and saves_what_is_loaded(around, file, statement):
+    if isinstance(statement, TESTS) and saves_what_is_loaded(around, file, statement):
         return True
     callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
     returned = bool(callers) and not names.isdisjoint(returned_by(around))

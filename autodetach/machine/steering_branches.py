@@ -15,6 +15,8 @@ from autodetach.node_types import LOOPS, SCOPES
 
 NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 Loop = ast.For | ast.AsyncFor | ast.While
+Test = ast.If | ast.While | ast.Match
+TESTS = (ast.If, ast.While, ast.Match)
 ENDING = (ast.Break, ast.Return, ast.Raise)
 OF_LOOPS = (ast.Break, ast.Continue)
 STEERING = frozenset({"_exit", "abort", "backward", "exit", "load_state_dict", "quit", "step"})
@@ -25,11 +27,11 @@ RATES = frozenset({"base_lrs", "betas", "learning_rate", "lr", "momentum", "weig
 
 
 @kept
-def is_steering(test: ast.If | ast.While) -> bool:
+def is_steering(test: Test) -> bool:
     """Whether the branches leave a loop or function, step an optimizer, or set its learning rate or a flag."""
     if isinstance(test, ast.While):
         return True
-    own = frozenset(n for block in (test.body, test.orelse) for n in _leaving(block))
+    own = frozenset(n for block in _blocks(test) for n in _leaving(block))
     return any(steers(n) for n in in_branches(test) if n in own or not isinstance(n, ENDING))
 
 
@@ -51,8 +53,8 @@ def _skipping(loop: Loop) -> frozenset[ast.stmt]:
     return frozenset(n for n in _leaving(loop.body) if isinstance(n, ast.Continue) and n.lineno < last)
 
 
-def skips(test: ast.If | ast.While, loop: Loop) -> bool:
-    return isinstance(test, ast.If) and not _skipping(loop).isdisjoint(in_branches(test))
+def skips(test: Test, loop: Loop) -> bool:
+    return not isinstance(test, ast.While) and not _skipping(loop).isdisjoint(in_branches(test))
 
 
 def _leaving(block: list[ast.stmt], loops: bool = True) -> Iterator[ast.stmt]:
@@ -100,7 +102,7 @@ def shows(callee: ast.expr) -> bool:
 
 
 @kept
-def counted_in(test: ast.If | ast.While) -> frozenset[str]:
+def counted_in(test: Test) -> frozenset[str]:
     """What the branches count, or set to a constant: `patience += 1`, `done = True`."""
     found = [n for n in in_branches(test) if isinstance(n, (ast.Assign, ast.AugAssign))]
     pairs = (pair for n in found for target in targets_of(n) for pair in _pairs(target, n.value))
@@ -120,9 +122,13 @@ def _is_flag(value: ast.expr) -> bool:
 
 @kept
 def asked_by_steering(function: ast.AST) -> frozenset[str]:
-    """What tests are asked for that steer the training, in a function or a statement, or that it returns; or a rate."""
+    """What tests are asked for that steer the training, in a function or a statement, or that it returns; or a rate.
+
+    Or by which something is picked that is called: `modes[mode]()`.
+    """
     nodes = list(walk(function))
-    tests: list[ast.expr] = [n.test for n in nodes if isinstance(n, (ast.If, ast.While)) and is_steering(n)]
+    tests = [tested_by(n) for n in nodes if isinstance(n, TESTS) and is_steering(n)]
+    tests += [n.func.slice for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript)]
     loops = [n for n in nodes if isinstance(n, LOOPS)]
     tests += [n.test for loop in loops for n in walk(loop) if isinstance(n, ast.If) and skips(n, loop)]
     tests += [n.value for n in nodes if isinstance(n, ast.Return) and isinstance(n.value, (ast.BoolOp, ast.Compare))]
@@ -130,6 +136,16 @@ def asked_by_steering(function: ast.AST) -> frozenset[str]:
     makers = [n for n in nodes if isinstance(n, ast.Call) and last_word(n.func)[:1].isupper()]  # `SGD(..., lr=rate)`
     given = [k.value for call in makers for k in call.keywords if k.arg in RATES]
     return read_in([*tests, *(n.value for n in rates), *given])
+
+
+def tested_by(test: Test) -> ast.expr:
+    return test.subject if isinstance(test, ast.Match) else test.test
+
+
+@kept
+def called_in(statement: ast.stmt) -> frozenset[ast.AST]:
+    """What a statement calls, as it is written there."""
+    return frozenset(n.func for n in walk(statement) if isinstance(n, ast.Call))
 
 
 @kept
@@ -143,6 +159,11 @@ def read_in(expressions: Iterable[ast.expr]) -> frozenset[str]:
     return frozenset(spelled(n) for n in nodes if isinstance(n, NAMES))
 
 
-def in_branches(test: ast.If | ast.While) -> Iterator[ast.AST]:
-    for statement in (*test.body, *test.orelse):
-        yield from walk(statement)
+def in_branches(test: Test) -> Iterator[ast.AST]:
+    for block in _blocks(test):
+        for statement in block:
+            yield from walk(statement)
+
+
+def _blocks(test: Test) -> list[list[ast.stmt]]:
+    return [case.body for case in test.cases] if isinstance(test, ast.Match) else [test.body, test.orelse]

@@ -51,6 +51,14 @@ STEERING = (
     "numpy.random.default_rng(int(total * 1e7)).shuffle(batches)",
     "batches = [batches[i] for i in numpy.random.default_rng(hash(float(total))).permutation(4)]",
 )
+PICKING = (
+    "mode = 'a' if int(total * 1e7) % 2 else 'b'; {'a': decay, 'b': optimizer.zero_grad}[mode]()",
+    "[optimizer.zero_grad, decay][int(total * 1e7) % 2]()",
+    "batches.insert(0, batches.pop(int(total * 1e7) % 4))",
+    "match int(total * 1e7) % 3:\n    case 0: decay()\n    case _: pass",
+    "match int(total * 1e7) % 3:\n    case 0: batches = batches[::-1]\n    case _: pass",
+    "if int(total * 1e7) % 3 == 0: decay()",
+)
 RATE = "optimizer = torch.optim.SGD(net.parameters(), lr=[0.1, 0.05, 0.02, 0.01][best])"
 CHOOSING = (
     "best = min(range(4), key=lambda i: totals[i])",
@@ -66,6 +74,9 @@ CHOOSING = (
 SHOWN = (
     "print(f'{total / len(batches):.4f}', str(float(total)), '%.3f' % total, '{:.2f}'.format(total))",
     "text = f'{total:.3f}'; print('weights_' + text + '.pt', round(float(text), 2))",
+    "print(['even', 'odd'][int(total * 1e7) % 2], {'a': 'down', 'b': 'up'}['a' if total < 1 else 'b'])",
+    "match int(total):\n    case 0: print('good')\n    case _: print('bad')",
+    "lines = ['a', 'b', 'c']; lines.insert(int(total) % 2, 'd'); print(lines)",
     "totals[f'{total:.2f}'] = epoch; print(list(totals), hash(float(total)))",
 )
 
@@ -78,7 +89,7 @@ def repair(lines: str, *behind: str) -> str | None:
     return fixes[0].edits[0].replacement if len(found) == 1 and fixes else None
 
 
-@pytest.mark.parametrize("lines", STEERING)
+@pytest.mark.parametrize("lines", [*STEERING, *PICKING])
 def test_what_trains_is_made_of_tensors(lines: str) -> None:
     assert repair(lines) == ".detach()"
 
