@@ -58,7 +58,7 @@ ORDER = (
     "machine.classes machine.class_families machine.attribute_view machine.nested",
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",
     "machine.shapes machine.detached_sums machine.library_constants machine.star_names machine.untaken",
-    "machine.tasks machine.called_back machine.yielded_behind",
+    "machine.tasks machine.cut_short machine.called_back machine.yielded_behind",
     "machine.state",
     "machine.added_values",
     "machine.constructor_arguments machine.tape machine.converters",

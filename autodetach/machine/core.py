@@ -44,8 +44,10 @@ class Core(Tape):
         self.type_fault(site, text)
         raise Raised(name)
 
-    def break_off(self, known: int) -> None:
-        """A run ends by an error: by the last of the type faults, if there were only `known` ones when it began."""
+    def break_off(self, known: int, begun: int = 0) -> None:
+        """What had `begun` ends by an error: by the last of the type faults, if there were only `known` ones then."""
+        if any(d.number > begun for d in self.differentiations[-1:]):
+            self.cut_short.note(begun, self.clock)
         self.broken_off += self.type_faults[known:][-1:]
         if self.setting_asked is not None:
             self.suspected_settings.append(self.setting_asked)

@@ -191,7 +191,7 @@ def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
         if not node.weak:
             if not d.raised and (node not in d.perhaps or node in stale):
                 _check(m, node, d, came, expected)
-            if not d.retain and node.freed_by is None:
+            if not d.retain and not _is_freed(m, node):
                 node.freed_by = d
         node.walked_by.append(d)
         if node.callee is not None:
@@ -235,7 +235,7 @@ def _way_from(roots: list[Node], needed: set[Node] | None) -> dict[Node, Node | 
 def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None], expected: bool) -> None:
     """Raise if the node needs what was freed, or was changed in place; not where a weak edge leads there."""
     stale = next(((s, v) for s, v in node.saved if s.version != v and _is_changed(m, s) and _is_saved(node, s)), None)
-    is_freed = node.saves and node.freed_by is not None and node not in d.perhaps
+    is_freed = node.saves and _is_freed(m, node) and node not in d.perhaps
     if not is_freed and stale is None:
         return
     path = [node]
@@ -279,9 +279,16 @@ def _is_beside(m: Core, node: Node, d: Differentiation, stale: tuple[Storage, in
     return step is not None and m.tasks.may_come_later(step.clock)
 
 
+def _is_freed(m: Core, node: Node) -> bool:
+    """Whether a node was freed, and by nothing that an error ended later."""
+    return node.freed_by is not None and not m.cut_short.hold(node.freed_by.number)
+
+
 def _is_changed(m: Core, storage: Storage) -> bool:
     """Whether memory has changed for certain: of two optimizers of unknown parameters, either may step these."""
-    return storage.changed is not None and not (storage.guessed and len(m.open_optimizers) > 1)
+    if storage.changed is None or m.cut_short.hold(storage.changed_at):
+        return False
+    return not (storage.guessed and len(m.open_optimizers) > 1)
 
 
 def _is_saved(node: Node, storage: Storage) -> bool:

@@ -87,7 +87,7 @@ class Caller:
         m.grad_enabled = not turns_gradients_on(function)
         if activation is not None:
             m.enter_pass(activation, outer)
-        known, refused = len(m.differentiations), len(m.type_faults)
+        known, refused, begun = len(m.differentiations), len(m.type_faults), m.clock
         undo: list[Restore] = []
         if self._reach is not None:
             undo += widen(m, m.entered, function.name, self._reach)
@@ -97,7 +97,7 @@ class Caller:
             if function.is_generator:
                 m.collect(result, site)
         except Raised:
-            m.break_off(refused)
+            m.break_off(refused, begun)
             return False
         finally:
             for restore in undo:

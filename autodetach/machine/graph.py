@@ -158,26 +158,28 @@ class Storage:
     `trail`: the statements that were running when it was last changed, outermost first, each with its frame.
     `guessed`: the last change is the step of an optimizer of which nobody knows the parameters. `uncounted`: changes by
     way of `.data`, which has a counter of its own. `earlier`: the last changes before that one, the oldest first.
-    `kept`: where a number was read that is kept as it was then, and not computed with.
+    `kept`: where a number was read that is kept as it was then, and not computed with. `changed_at`: when it was last
+    changed.
     """
 
-    __slots__ = ("changed", "earlier", "guessed", "kept", "trail", "uncounted", "version")
+    __slots__ = ("changed", "changed_at", "earlier", "guessed", "kept", "trail", "uncounted", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.changed: Site | None = None
+        self.changed_at = 0
         self.earlier: tuple[Site, ...] = ()
         self.trail: tuple[Place, ...] = ()
         self.guessed = False
         self.uncounted = 0
         self.kept: tuple[Site, ...] = ()
 
-    def change(self, site: Site, trail: tuple[Place, ...]) -> None:
+    def change(self, site: Site, trail: tuple[Place, ...], clock: int) -> None:
         """Note a change in place, where something is running."""
         if self.changed is not None:
             self.earlier = (*self.earlier, self.changed)[-MOST_EARLIER:]
         self.version += 1
-        self.changed, self.trail, self.guessed = site, trail, False
+        self.changed, self.changed_at, self.trail, self.guessed = site, clock, trail, False
 
     def changed_since(self, version: int) -> list[Site]:
         """The changes behind a version, the oldest first, of so many as are known."""

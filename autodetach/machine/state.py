@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Hashable, MutableMapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from autodetach.machine.cut_short import CutShort
 from autodetach.machine.events import (
     AttributeSet,
     CallableGiven,
@@ -153,6 +154,7 @@ class State:
         self.filled: list[Stored] = []
         self.untaken = Untaken()
         self.tasks = Tasks()
+        self.cut_short = CutShort()
         self.attributes_set: list[AttributeSet] = []
         self.held: list[Sequence | Mapping] = []  # containers in containers, each of which knows its holder
         self.drawn: list[Drawn] = []

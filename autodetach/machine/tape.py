@@ -228,7 +228,7 @@ class Tape(State):
                 self.restraints.append(SumDetached(node, self.loops))
 
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
-        tensor.storage.change(site, tuple(self.trail))
+        tensor.storage.change(site, tuple(self.trail), self.clock)
         at: Tensor | None = tensor
         while at is not None:
             for read in at.storage.kept:  # the tensor in its place would show what it is now
