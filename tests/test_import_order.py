@@ -66,7 +66,7 @@ ORDER = (
     "machine.others",
     "machine.settings machine.loss_weights machine.by_place machine.non_leaves",
     "machine.old_types machine.threads machine.enumerations machine.graph_reads machine.number_readers",
-    "machine.kept_numbers machine.rhythms machine.steering_branches",
+    "machine.kept_numbers machine.numpy_draws machine.rhythms machine.steering_branches",
     "machine.names_that_train",
     "machine.steering",
     "machine.remainder_tests machine.windows",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import copies, ordering, record_tools, weak_references
+from autodetach.machine import copies, numpy_draws, ordering, record_tools, weak_references
 from autodetach.machine.container_builtins import dict_of_keys, make_dict, maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import ARRAY, Site
@@ -166,7 +166,7 @@ HANDLERS: dict[str, Handler] = {
     "collections.UserList": _user_list, "collections.UserDict": make_dict, "types.MappingProxyType": _read_only,
     "typing.cast": _cast, "typing_extensions.cast": _cast,
     NAMESPACE: _simple_namespace, **copies.HANDLERS, **record_tools.HANDLERS, **weak_references.HANDLERS,
-    **ordering.HANDLERS, "heapq.heappush": _pushed, "heapq.heappop": _popped,
+    **numpy_draws.HANDLERS, **ordering.HANDLERS, "heapq.heappush": _pushed, "heapq.heappop": _popped,
     "contextlib.suppress": _suppress, "contextlib.ExitStack": exit_stack,
     "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,
