@@ -274,7 +274,7 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
                 if isinstance(inner, ast.Attribute) and inner.attr == "data":
                     m.facts.append(DataRead(site, t, raises=False))
         if m.trail and is_kept(m.trail[-1][0], site.node):
-            t.storage.kept += (site,)
+            t.storage.kept += (Site(site.node, site.scope),)  # without what was read, which has the storage
         tags = tags_of(t, site)
         number = m.fresh("number", least(tags), tags)
         number.lost = lost_from(t, site, NUMBER)

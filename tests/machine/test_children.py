@@ -28,4 +28,6 @@ def test_the_children_are_those_that_ast_finds_in_its_order(code: str) -> None:
     tree = ast.parse(code)
     for node in ast.walk(tree):
         assert children_of(node) == [c for c in ast.iter_child_nodes(node) if not isinstance(c, EMPTY)]
-    assert [*walk(tree)] == [node for node in ast.walk(tree) if not isinstance(node, EMPTY)]
+    for statement in tree.body:
+        assert [*walk(statement)] == [node for node in ast.walk(statement) if not isinstance(node, EMPTY)]
+    assert [*walk(tree)] == [tree, *(node for statement in tree.body for node in walk(statement))]
