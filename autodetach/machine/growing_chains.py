@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.cycles import Places, cycle_of, places_of
 from autodetach.machine.events import Crossing
-from autodetach.machine.graph import Activation, Node, Pass, ancestors, calls_of, pass_of
+from autodetach.machine.graph import Activation, Node, Pass, Site, ancestors, calls_of, pass_of
 from autodetach.machine.growth import (
     LINEAR,
     MOVED,
@@ -281,7 +281,17 @@ def _changed(crossing: Crossing) -> ast.expr | None:
     """What carries the state, or has it in its entries where these are written."""
     place = crossing.child.site.node
     place = place.target if isinstance(place, ast.AugAssign) else place
-    return place if isinstance(place, (ast.Name, ast.Subscript)) else _carried(crossing)
+    if isinstance(place, (ast.Name, ast.Subscript)):
+        return place
+    return _carried(crossing) or _changed_by_method(crossing.child.site)
+
+
+def _changed_by_method(site: Site) -> ast.expr | None:
+    """`scores[i]` of `scores[i].add_(1)`."""
+    method = site.node.func if isinstance(site.node, ast.Call) else None
+    if not isinstance(method, ast.Attribute):
+        return None
+    return next((e for e, value in site.operands if e is method.value and isinstance(value, Tensor)), None)
 
 
 def _remade(places: Places, crossing: Crossing) -> tuple[Pass, list[Node]] | None:

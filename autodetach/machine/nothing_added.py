@@ -19,14 +19,16 @@ PLAIN = frozenset("add sub rsub neg clone __setitem__ index index_put index_add"
 def adds_no_graph(run: Run, child: Node, activation: Activation, carried: ast.expr | None) -> bool:
     """Whether passes make `child` of what those before have left under a name, and of nothing else that has history.
 
-    A loop of a function that trains nothing, and is not known to be long, adds a few nodes so, which go with the name.
+    A loop that trains nothing, and is not known to be long, adds a few nodes so, which go with the name.
     """
     while isinstance(carried, ast.Subscript):
         carried = carried.value
     frame = activation.frame
-    if not isinstance(carried, ast.Name) or not isinstance(frame, Frame) or frame.function is None:
+    if not isinstance(carried, ast.Name) or not isinstance(frame, Frame):
         return False
-    if frame.function.is_generator or _may_be_long(activation) or trains(run, activation):
+    if frame.function is not None and frame.function.is_generator:
+        return False
+    if _may_be_long(activation) or trains(run, activation):
         return False
     if any(pass_of(d.loops, activation) is not None for d in run.machine.differentiations):
         return False
