@@ -196,6 +196,7 @@ ORDER = (
     "candidates.called_inside candidates.only_shown",
     "candidates.names_of_function",
     "candidates.called_out_of_view",
+    "candidates.loss_of_kept",
     "candidates.called_by_others candidates.taken_once candidates.behind_train",
     "candidates.*",
     "candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",

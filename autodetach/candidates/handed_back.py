@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from autodetach.candidates.called_out_of_view import doubt_of_callers, is_evaluated, wants_tensor
+from autodetach.candidates.loss_of_kept import doubt_of_loss
 from autodetach.machine.children import walk
 from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth, is_returned
@@ -33,12 +34,13 @@ def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]
         doubt = doubt or TRAINED_NETWORK
     doubt = doubt or doubt_of_callers(program, growth)
     is_tensor: bool | None = None
+    tried = doubt_of_loss(growth)
     for candidate in candidates:
         if candidate.prefers == "item" and doubt is None:
             is_tensor = wants_tensor(program, growth) if is_tensor is None else is_tensor
             if is_tensor:
                 continue
-        yield replace(candidate, doubt=candidate.doubt or doubt)
+        yield replace(candidate, doubt=candidate.doubt or doubt or tried)
 
 
 def is_in_imported_loop(program: Program, growth: Growth) -> bool:

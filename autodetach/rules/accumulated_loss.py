@@ -34,7 +34,9 @@ nothing has differentiated and then does not use it, where an update is made a l
 graph may be what was meant, or where a function of an imported file returns the sum, with a graph that is still whole,
 or one that makes batches for a `DataLoader` in a program that trains nothing, or where others call that function of
 which no run shows what they do with the sum, unless they only print it, or where a setting that is written in the
-program (`ACC = False`, a parameter's default, an entry of a dict) turns off the branch that differentiates the sum.
+program (`ACC = False`, a parameter's default, an entry of a dict) turns off the branch that differentiates the sum,
+or where a loss is computed behind the loop of outputs that it has put together, of parameters that nothing has trained
+before and that are not in `eval()` mode.
 A step of a network of an imported file is not cut inside, since others may train through it: the loop that looks at it
 calls it under `no_grad`. So does what averages a list of weights by one call, for which no expression stands alone:
 unsafe.

@@ -28,7 +28,8 @@ for x, y in loader:
 ## Fix safety
 Unsafe where gradient of earlier passes is cut off: truncated backpropagation is what most people want, but a state
 that is made anew for each sample, or one backward after the loop, may be what you meant. Safe where nothing is
-differentiated at all. The state is detached where it enters the next pass, that of a generator behind its `yield`,
+differentiated at all, unless a loss is computed behind the loop, of parameters that nothing has trained before and that
+are not in `eval()` mode. The state is detached where it enters the next pass, that of a generator behind its `yield`,
 never inside a cell, and never where it still feeds the loss of its own pass. Where what makes it would then learn
 nothing, the losses of a sequence are added up, and differentiated once behind it. A state that every epoch takes
 through the same sequence begins anew with it, so does a sum that nothing ever sets back to its zero, or only an epoch

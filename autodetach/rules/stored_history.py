@@ -47,7 +47,8 @@ does, which is derived from the one that keeps it, where a function returns what
 shown, call it, or only a file that trains nothing does under
 `if __name__ == "__main__"`, where a loss is given the mere values as one of its terms, and nothing else trains what
 they were made of, and where a record that a step returns behind its backward is made of the values, or lets go of its
-graph while others may have it.
+graph while others may have it; and where a loss is computed behind the loop of the outputs in a list, of parameters
+that nothing has trained before and that are not in `eval()` mode.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
