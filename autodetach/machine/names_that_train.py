@@ -35,8 +35,11 @@ class Access(NamedTuple):
 @kept
 def names_that_train(block: ast.AST) -> frozenset[str]:
     """The names in a function or a file that go on to what trains, by way of others, too."""
-    found = set(_taken_by_training(block))
-    edges = list(_edges(block))
+    parts = _parts_of(block)
+    found = {name for part in parts for name in _taken_by_training(part)}
+    edges = [edge for part in parts for edge in _edges(part)]
+    if isinstance(block, FUNCTIONS):
+        del edges[0]  # what it gives itself
     while edges:
         left = [(targets, read) for targets, read in edges if targets.isdisjoint(found)]
         if len(left) == len(edges):
@@ -48,13 +51,16 @@ def names_that_train(block: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-def _taken_by_training(block: ast.AST) -> Iterator[str]:
-    for n in walk(block):
+@kept
+def _taken_by_training(part: ast.AST) -> frozenset[str]:
+    taken: list[ast.expr] = []
+    for n in walk(part):
         if isinstance(n, ast.Call) and last_word(n.func) in TAKING_ALL:
             owner = [n.func.value] if isinstance(n.func, ast.Attribute) and n.func.attr == "backward" else []
-            yield from read_in([*owner, *arguments_of(n)])
+            taken += (*owner, *arguments_of(n))
         elif isinstance(n, (ast.For, ast.AsyncFor)) and repeats_training(n):
-            yield from read_in([n.iter])
+            taken.append(n.iter)
+    return read_in(taken)
 
 
 @kept
@@ -64,15 +70,18 @@ def repeats_training(loop: ast.For | ast.AsyncFor) -> bool:
     return any(last_word(n.func) in TRAINING and not shows(n.func) for n in calls)
 
 
-def _edges(block: ast.AST) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Names that are bound together, and what they are made of; a function in the block gives what it returns."""
-    for n in walk(block):
-        if isinstance(n, FUNCTIONS) and n is not block:
-            yield frozenset({n.name, f"self.{n.name}"}), returned_by(n)
+@kept
+def _edges(part: ast.AST) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Names that are bound together, and what they are made of; a function gives what it returns."""
+    found: list[tuple[frozenset[str], frozenset[str]]] = []
+    for n in walk(part):
+        if isinstance(n, FUNCTIONS):
+            found.append((frozenset({n.name, f"self.{n.name}"}), returned_by(n)))
         elif isinstance(n, (ast.For, ast.AsyncFor)):
-            yield _bound_in([n.target]), read_in([n.iter])
+            found.append((_bound_in([n.target]), read_in([n.iter])))
         elif isinstance(n, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and n.value is not None:
-            yield _bound_in(targets_of(n)), read_in([n.value])
+            found.append((_bound_in(targets_of(n)), read_in([n.value])))
+    return found
 
 
 def _bound_in(targets: list[ast.expr]) -> frozenset[str]:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
-from autodetach.machine.children import targets_of, walk
+from autodetach.machine.children import nodes_in, targets_of, walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import LOOPS, SCOPES
 
@@ -155,7 +155,7 @@ def returned_by(function: ast.AST) -> frozenset[str]:
 
 
 def read_in(expressions: Iterable[ast.expr]) -> frozenset[str]:
-    nodes = (n for expression in expressions for n in ast.walk(expression))
+    nodes = (n for expression in expressions for n in nodes_in(expression))
     return frozenset(spelled(n) for n in nodes if isinstance(n, NAMES))
 
 
