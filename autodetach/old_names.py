@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from itertools import pairwise
 
 NAME = "async"
@@ -10,7 +11,7 @@ MESSAGE = f"`{NAME}` is a keyword since Python 3.7, and is read as a name here: 
 _STAND_IN = "asynC"  # as long, so that all columns are what they were
 _KEYWORD_OF = frozenset({"def", "for", "with"})
 _HAS_NAME = "_autodetach.old_names"
-"""Of a statement of a file: it has such a name, or had one before it was edited."""
+"""Of a statement: it has such a name, or had one before it was edited."""
 
 
 def parsed(text: str, path: str = "<unknown>") -> ast.Module:
@@ -22,17 +23,24 @@ def parsed(text: str, path: str = "<unknown>") -> ast.Module:
             tree = ast.parse(readable(text), path)
         except SyntaxError:
             raise error from None
-    for statement in tree.body:
-        for node in ast.walk(statement):
-            for field, value in ast.iter_fields(node):
-                if isinstance(value, str) and _STAND_IN in value:
-                    setattr(node, field, value.replace(_STAND_IN, NAME))
-                elif isinstance(value, list) and _STAND_IN in value:  # `global async`
-                    value[:] = [NAME if name == _STAND_IN else name for name in value]
-                else:
-                    continue
-                setattr(statement, _HAS_NAME, True)
+    renamed = {node for node in ast.walk(tree) if _rename(node)}
+    for statement in (node for node in ast.walk(tree) if isinstance(node, ast.stmt)):
+        if not renamed.isdisjoint(ast.walk(statement)):
+            setattr(statement, _HAS_NAME, True)
     return tree
+
+
+def _rename(node: ast.AST) -> bool:
+    """Give the name back that `readable` has taken, if a node has it."""
+    is_found = False
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, str) and _STAND_IN in value:
+            setattr(node, field, value.replace(_STAND_IN, NAME))
+            is_found = True
+        elif isinstance(value, list) and _STAND_IN in value:  # `global async`
+            value[:] = [NAME if name == _STAND_IN else name for name in value]
+            is_found = True
+    return is_found
 
 
 def readable(text: str) -> str:
@@ -66,6 +74,13 @@ def first_line(tree: ast.Module) -> int | None:
     nodes = (node for one in tree.body if hasattr(one, _HAS_NAME) for node in ast.walk(one))
     named = (node for node in nodes if not isinstance(node, ast.Constant) and _names_it(node))
     return min((getattr(node, "lineno", 1) for node in named), default=None)
+
+
+def hand_on(edited: ast.AST, around: Iterable[ast.AST]) -> None:
+    """Have what is around the body of a function be looked through, if that is now the one of `edited`, with names."""
+    if hasattr(edited, _HAS_NAME):
+        for node in around:
+            setattr(node, _HAS_NAME, True)
 
 
 def _names_it(node: ast.AST) -> bool:

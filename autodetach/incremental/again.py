@@ -20,6 +20,7 @@ from autodetach.machine.project import Module
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, dissolve
 from autodetach.node_types import FUNCTIONS
+from autodetach.old_names import hand_on
 from autodetach.projects.project import Files, parse
 from autodetach.relevance import in_tree
 from autodetach.source import Source
@@ -118,6 +119,7 @@ class Again:
                     setattr(old, name, getattr(new, name))
             for one, edited, inside in pairs.bodies:
                 one.body = edited.body
+                hand_on(edited, inside)
                 for node in inside:
                     forget(node)
             patch.put(patch.old)

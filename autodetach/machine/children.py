@@ -68,6 +68,15 @@ def _inside(tree: ast.AST) -> list[ast.AST]:
     return found
 
 
+def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The blocks of a node, those of its handlers and cases, too, without those that stand in them again."""
+    for holder in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        for name in _BLOCKS:
+            block = getattr(holder, name, None)
+            if isinstance(block, list) and block:
+                yield block
+
+
 def statements_in(node: ast.AST) -> list[ast.stmt]:
     """The statements of the blocks of a node, without those that stand in them again."""
     found: list[ast.stmt] = []

@@ -96,12 +96,13 @@ def _bound_in(targets: list[ast.expr]) -> frozenset[str]:
 
 
 def classes_in(file: ast.AST) -> list[ast.ClassDef]:
-    return [cls for part in _parts_of(file) for cls in _classes_in(part)]
+    found = (n for part in _parts_of(file) for n in (part, *_classes_inside(part)))
+    return [n for n in found if isinstance(n, ast.ClassDef)]
 
 
 @kept
-def _classes_in(part: ast.AST) -> list[ast.ClassDef]:
-    return [n for n in walk(part) if isinstance(n, ast.ClassDef)]
+def _classes_inside(part: ast.AST) -> list[ast.ClassDef]:
+    return [n for n in walk(part) if isinstance(n, ast.ClassDef) and n is not part]
 
 
 def _parts_of(block: ast.AST) -> Sequence[ast.AST]:
@@ -164,8 +165,9 @@ def _access(statement: ast.stmt) -> Access:
 @kept
 def asked_at_its_head(statement: ast.stmt) -> frozenset[str]:
     """What the head of a loop or test reads: how often, or whether, the block behind it runs."""
-    heads = [head for field in ("iter", "test") if isinstance(head := getattr(statement, field, None), ast.expr)]
-    return read_in(heads)
+    guards = [case.guard for case in getattr(statement, "cases", ()) if case.guard is not None]
+    fields = (getattr(statement, field, None) for field in ("iter", "test", "subject"))
+    return read_in([*(head for head in fields if isinstance(head, ast.expr)), *guards])
 
 
 def saves_what_is_loaded(block: ast.AST, file: ast.AST, test: Test) -> bool:

@@ -8,7 +8,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.number_readers import truth_of_sums
-from autodetach.machine.passed_counts import of_extreme
+from autodetach.machine.passed_counts import of_greatest
 from autodetach.machine.program_values import Instance
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.values import Opaque, Sym, Tensor, Value
@@ -17,8 +17,8 @@ from autodetach.machine.values import Opaque, Sym, Tensor, Value
 def extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     items = m.collect(args[0], site)[0] if len(args) == 1 else list(args)
     keys = compare_in_order(m, items, kwargs.get("key"), site)
+    name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "max"
     if items and all(isinstance(i, (int, float)) for i in items) and "key" not in kwargs:
-        name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "max"
         return min(items) if name == "min" else max(items)
     carrier = next((i for i in items if isinstance(i, (Tensor, Opaque)) and i.node is not None), None)
     number = next((i for i in items if is_number(i)), None)
@@ -28,7 +28,8 @@ def extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     if items and all(is_number(i) for i in items):
         least = _least(items) if "default" not in kwargs else None
         tags = frozenset(tag for i in items if isinstance(i, Sym) for tag in i.tags)
-        return m.fresh("number", least, of_extreme(tags, items) | truth_of_sums(keys))
+        tags = tags if name == "min" else of_greatest(tags, items)
+        return m.fresh("number", least, tags | truth_of_sums(keys))
     if number is not None:
         return m.fresh()
     return items[-1] if items else m.fresh()

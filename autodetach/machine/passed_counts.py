@@ -74,7 +74,7 @@ def without_least(tags: frozenset[object], op: str, left: Value, right: Value) -
     return tags - ONLY_PASSED if _is_positive([left, right]) else tags
 
 
-def of_extreme(tags: frozenset[object], items: Iterable[Value]) -> frozenset[object]:
+def of_greatest(tags: frozenset[object], items: Iterable[Value]) -> frozenset[object]:
     """The tags of `max(count, 1)`."""
     return tags - ONLY_PASSED if _is_positive(items) else tags
 

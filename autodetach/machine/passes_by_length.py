@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from autodetach.kept import kept
-from autodetach.machine.children import children_of, nodes_in
+from autodetach.machine.children import blocks_of, children_of, nodes_in
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.graph import Loops, Pass
+from autodetach.machine.last_pass import MIRRORED
+from autodetach.machine.mentions import bound_by
 from autodetach.machine.remainders import RANGES, SHOWN, one_added_to, shown
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS, LOOPS
@@ -21,7 +23,6 @@ LAST: dict[tuple[type[ast.cmpop], int], bool] = {
     (ast.NotEq, 1): False, (ast.Lt, 1): False, (ast.LtE, 2): False,
 }  # fmt: skip
 """Whether `i - n` and a number, compared with zero, is so in the last pass `i == n - 1` only, or in all but that."""
-SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Lt: ast.Gt, ast.Gt: ast.Lt}
 GOES_ON = "goes on"
 """What is said of a loop that counts nothing that a test asks for: one around it may."""
 NUMBER = ""
@@ -51,10 +52,12 @@ def pass_by_length(test: ast.AST, loops: Loops, scope: ast.AST, *, of_last: bool
     """The pass of the loop in whose last one a test is true only, or, if not `of_last`, in all but that."""
     if _sides(test) is None:
         return None
-    known = _told(scope)
+    known, own = _told(scope), _own_loops(scope)
     for current in reversed(loops):
         loop = current.activation.node
         if isinstance(loop, ast.For):
+            if loop not in own:
+                return None  # that of a caller, or around the function: its names are others
             if (test, loop) not in known:
                 known[test, loop] = _ask(test, loop, scope)
             told = known[test, loop]
@@ -67,6 +70,11 @@ def pass_by_length(test: ast.AST, loops: Loops, scope: ast.AST, *, of_last: bool
 def _told(scope: ast.AST) -> dict[tuple[ast.AST, ast.For], bool | str | None]:
     """What is known of tests in loops of a function or file; see `_ask`."""
     return {}
+
+
+@kept
+def _own_loops(scope: ast.AST) -> frozenset[ast.AST]:
+    return frozenset(n for n in _own_nodes(scope) if isinstance(n, ast.For))
 
 
 def _ask(test: ast.AST, loop: ast.For, scope: ast.AST) -> bool | str | None:
@@ -90,7 +98,7 @@ def _is_of_last(asked: _Difference, counter: str, first: Sum, length: Sum) -> bo
     rest = {term: number for term, number in asked.terms.items() if term != counter}
     rest = _added(_added(rest, first, times), length, times)
     number = rest.pop(NUMBER, 0)
-    sign = asked.sign if times == 1 else SWAPPED.get(asked.sign, asked.sign)
+    sign = asked.sign if times == 1 else MIRRORED.get(asked.sign, asked.sign)
     is_last = LAST.get((sign, number * times))
     return None if any(rest.values()) or is_last is None else is_last is not asked.is_turned
 
@@ -202,19 +210,11 @@ def _way_to(loop: ast.For, scope: ast.AST) -> list[Block]:
     while within is not None and within is not loop:
         if isinstance(within, LOOPS):
             found = []
-        within, block = next(
-            ((s, (block, i)) for block in _blocks(within) for i, s in enumerate(block) if _is_in(loop, s)), (None, None)
-        )
+        places = ((s, (block, i)) for block in blocks_of(within) for i, s in enumerate(block))
+        within, block = next((place for place in places if _is_in(loop, place[0])), (None, None))
         if block is not None:
             found.append(block)
     return found[::-1] if within is loop else []
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "handlers", "finalbody"):
-        block = getattr(node, name, [])
-        if isinstance(block, list):
-            yield block
 
 
 def _value_before(counter: str, way: list[Block]) -> int | None:
@@ -242,9 +242,25 @@ def _names(scope: ast.AST) -> _Names:
             set_to[node.targets[0].id] = node.targets[0], node.value
     given = {node.arg for node in nodes_in(getattr(scope, "args", ast.Pass())) if isinstance(node, ast.arg)}
     for node in nodes_in(scope):
-        given.update(node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else ())
+        given.update(_bound_otherwise(node))
     once = {name: found for name, found in set_to.items() if len(stores[name]) == 1 and name not in given}
     return _Names(stores, once)
+
+
+def _bound_otherwise(node: ast.AST) -> Iterable[str]:
+    """The names that something binds, or may bind, in another way than by an assignment."""
+    match node:
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return names
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return [bound_by(node, alias) for alias in aliases]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return [name]
+        case ast.MatchMapping(rest=str(name)):
+            return [name]
+    return ()
 
 
 def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:

@@ -219,7 +219,8 @@ def _asks_sum(statement: ast.stmt, frame: Frame) -> bool:
     """Whether a sum was asked for at the head of a block, or chose what is asked for there."""
     if (statement, ROUNDED) in frame.went:
         return True
-    return hasattr(statement, "body") and any((n, ROUNDED) in frame.went for n in asked_at_its_head(statement))
+    has_blocks = hasattr(statement, "body") or isinstance(statement, ast.Match)
+    return has_blocks and any((n, ROUNDED) in frame.went for n in asked_at_its_head(statement))
 
 
 def ordered(m: Core, values: Iterable[Value], site: Site) -> None:

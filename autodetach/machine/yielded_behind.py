@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
-from autodetach.machine.children import children_of, nodes_in
+from autodetach.machine.children import blocks_of, children_of, nodes_in
 from autodetach.machine.exceptions import TRY
 from autodetach.machine.generators import yields
 from autodetach.machine.spelling import called_name, spelled
@@ -63,7 +63,7 @@ def _after_statement(statement: ast.stmt, before: Kinds) -> Kinds:
         inside = _after(statement.body, before)
         after = _after(statement.orelse, inside)
         return _after(statement.finalbody, after.union(*(_after(h.body, inside) for h in statement.handlers)))
-    blocks = list(_blocks(statement))
+    blocks = list(blocks_of(statement))
     if blocks:
         return before.union(*(_after(block, before) for block in blocks))
     for node in _yields_in([statement]):
@@ -81,7 +81,7 @@ def _last_in(block: list[ast.stmt], jumps: tuple[type[ast.stmt], ...]) -> Iterat
         yield from _yields_in(block)
     for statement in block:
         if yields(statement):
-            for inner in _blocks(statement):
+            for inner in blocks_of(statement):
                 yield from _last_in(inner, _ENDING if isinstance(statement, LOOPS) else jumps)
 
 
@@ -89,15 +89,7 @@ def _blocks_in(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
     """The blocks of the statements of a block that are no loops."""
     for statement in block:
         if not isinstance(statement, LOOPS) and yields(statement):
-            yield from _blocks(statement)
-
-
-def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for holder in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(holder, name, None)
-            if isinstance(block, list) and block:
-                yield block
+            yield from blocks_of(statement)
 
 
 def _yields_in(nodes: Iterable[ast.AST]) -> Iterator[ast.Yield | ast.YieldFrom]:
