@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, called_name, last_word, spelled
 
@@ -80,26 +81,47 @@ def _puts_anew(node: ast.AST, repeated: set[str], again: bool) -> Iterator[ast.A
 
 def _run_in_training(tree: ast.Module) -> Iterator[ast.AST]:
     """What loops run that train, and the functions that these mention: layers are made ready in loops before."""
-    functions = {f.name: f for f in walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    for loop in (n for n in walk(tree) if isinstance(n, LOOPS)):
-        run: list[ast.AST] = [loop]
-        seen, new = set[str](), {*_mentioned(loop), "forward"}
-        while new:
-            seen |= new
-            bodies = [functions[name] for name in new if name in functions]
-            run += bodies
-            new = {name for body in bodies for name in _mentioned(body)} - seen
-        if not TRAINS.isdisjoint(seen):
-            yield from (node for part in run for node in walk(part))
+    functions: defaultdict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = defaultdict(list)
+    for node in walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            functions[node.name].append(node)
+    training = _reaching(TRAINS, functions)
+    loops = [n for n in walk(tree) if isinstance(n, LOOPS)]
+    run: list[ast.AST] = [n for n in loops if "forward" in training or not training.isdisjoint(_mentioned(n))]
+    seen, new = set[str](), {"forward"}.union(*map(_mentioned, run)) if run else set[str]()
+    while new:
+        seen |= new
+        bodies = [body for name in new if name in functions for body in functions[name]]
+        run += bodies
+        new = set[str]().union(*map(_mentioned, bodies)) - seen
+    return (node for part in run for node in walk(part))
 
 
-def _mentioned(node: ast.AST) -> Iterator[str]:
-    return (_word(n).lstrip(".") for n in walk(node) if isinstance(n, (ast.Name, ast.Attribute)))
+def _reaching(names: Iterable[str], functions: Mapping[str, Iterable[ast.AST]]) -> set[str]:
+    """Some names, and those of the functions that mention them, or a function that does."""
+    mentioning: defaultdict[str, set[str]] = defaultdict(set)
+    for name, bodies in functions.items():
+        for word in set[str]().union(*map(_mentioned, bodies)):
+            mentioning[word].add(name)
+    found, pending = set(names), list(names)
+    while pending:
+        new = mentioning[pending.pop()] - found
+        found |= new
+        pending += new
+    return found
+
+
+@kept
+def _mentioned(node: ast.AST) -> frozenset[str]:
+    return frozenset(_word(n).lstrip(".") for n in walk(node) if isinstance(n, (ast.Name, ast.Attribute)))
 
 
 def _draws(node: ast.AST) -> bool:
-    """Whether a function of `torch.nn.init` gives a parameter new values."""
-    return isinstance(node, ast.Call) and called_name(node).endswith("_") and ".init." in f".{spelled(node.func)}"
+    """Whether a function of `torch.nn.init`, or a layer for itself, gives a parameter new values."""
+    name = called_name(node) if isinstance(node, ast.Call) else ""
+    return name == "reset_parameters" or (
+        isinstance(node, ast.Call) and name.endswith("_") and ".init." in f".{spelled(node.func)}"
+    )
 
 
 def _makes_anew(statement: ast.AST) -> bool:

@@ -48,10 +48,17 @@ CHANGES = (
     "for _ in range(3):\n    nn.init.normal_(teacher.weight)\n    student(batch).sum().backward()",
     "def draw(layer):\n    nn.init.normal_(layer.weight)\n"
     "while True:\n    teacher.apply(draw)\n    student(batch).sum().backward()",
+    "class Noise(nn.Module):\n    def forward(self, x):\n"
+    "        nn.init.normal_(self.scale)\n        return x * self.scale\n"
+    "class Head(nn.Module):\n    def forward(self, x):\n        return self.layer(x)\n"
+    "for x in batch: Head()(x).sum().backward()",
+    "def learn():\n    student(batch).sum().backward()\n"
+    "def step():\n    teacher.reset_parameters()\n    learn()\nfor _ in range(3): step()",
     "kept = torch.zeros(3)\nteacher.scale = nn.Parameter(kept)\nkept[0] = 1",
 )
 
 NO_CHANGES = (
+    "for layer in (teacher, student): layer.reset_parameters()\nfor x in batch: student(x).sum().backward()",
     "for layer in (teacher, student): nn.init.normal_(layer.weight)",
     "losses.append(student(batch).sum().item())",
     "history['loss'] = student(batch).sum().item()",
