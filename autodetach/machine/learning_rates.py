@@ -6,6 +6,7 @@ What trains nothing is meant to then. Only words are looked at, so this answers 
 from __future__ import annotations
 
 import ast
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from autodetach.machine.children import walk
@@ -19,13 +20,15 @@ SCHEDULES = "lr_scheduler"
 
 def may_stand_still(tree: ast.Module) -> bool:
     """Whether a rate is zero; where there are several, or groups of parameters, also if one is unknown, or changes."""
+    values = _Values(tree)
     rates = list(_rates(tree))
-    if any(_is_zero(tree, rate) is True for rate in rates):
+    are_zero = [values.is_zero(rate) for rate in rates]
+    if True in are_zero:
         return True
     optimizers = [n for n in walk(tree) if isinstance(n, ast.Call) and last_word(n.func) in OF_OPTIM]
     if len(optimizers) < 2 and len(rates) < 2 and not any(_makes_group(n) for n in walk(tree)):
         return False
-    return any(_is_zero(tree, rate) is None for rate in rates) or any(_mentions(n, SCHEDULES) for n in walk(tree))
+    return None in are_zero or any(_mentions(n, SCHEDULES) for n in walk(tree))
 
 
 def _rates(tree: ast.Module) -> Iterator[ast.expr]:
@@ -41,19 +44,29 @@ def _rates(tree: ast.Module) -> Iterator[ast.expr]:
                 yield rate
 
 
-def _is_zero(tree: ast.Module, rate: ast.expr) -> bool | None:
-    """Whether a number is zero, or a name of which all values are written; None where nobody knows."""
-    if isinstance(rate, ast.Constant):
-        return rate.value == 0
-    if not isinstance(rate, ast.Name):
-        return None
-    bound = [n for n in walk(tree) if isinstance(n, ast.Name) and n.id == rate.id and isinstance(n.ctx, ast.Store)]
-    given = [n for n in walk(tree) if isinstance(n, ast.arg) and n.arg == rate.id]
-    values = [value for n in walk(tree) for target, value in _assigned(n) if target in bound]
-    if given or not bound or len(values) < len(bound):
-        return None
-    known = [value.value == 0 if isinstance(value, ast.Constant) else None for value in values]
-    return True if True in known else None if None in known else False
+class _Values:
+    """What each name of a program is bound to, as far as it is written."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._bound = Counter(n.id for n in walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        self._given = {n.arg for n in walk(tree) if isinstance(n, ast.arg)}
+        self._written: defaultdict[str, list[ast.expr]] = defaultdict(list)
+        for node in walk(tree):
+            for target, value in _assigned(node):
+                if isinstance(target, ast.Name):
+                    self._written[target.id].append(value)
+
+    def is_zero(self, rate: ast.expr) -> bool | None:
+        """Whether a number is zero, or a name of which all values are written; None where nobody knows."""
+        if isinstance(rate, ast.Constant):
+            return rate.value == 0
+        if not isinstance(rate, ast.Name):
+            return None
+        values = self._written.get(rate.id, ())
+        if rate.id in self._given or not values or len(values) < self._bound[rate.id]:
+            return None
+        known = {value.value == 0 if isinstance(value, ast.Constant) else None for value in values}
+        return True if True in known else None if None in known else False
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
