@@ -9,7 +9,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.unlike import MAX_LOOKED_AT, unlike
-from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import PASSED, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 Others = Callable[[int], Iterator[Value]]
 """Gives those that are unlike the first items, of which it is told how many there are."""
@@ -90,4 +90,4 @@ def _is_number_beside(other: Value, item: Value) -> bool:
     """Whether something is a number that was read of a tensor where another thing is a tensor; or parts of the two."""
     if type(other) is Sequence and type(item) is Sequence and len(other.items) == len(item.items) <= MAX_COLUMNS:
         return any(map(_is_number_beside, other.items, item.items))
-    return type(other) is Sym and bool(other.tags) and type(item) in (Tensor, Opaque)
+    return type(other) is Sym and bool(other.tags - {PASSED}) and type(item) in (Tensor, Opaque)

@@ -13,7 +13,7 @@ from autodetach.machine.implicit_calls import own_method
 from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.state import MISSING
 from autodetach.machine.told_of_values import is_constant, is_number, key_of
-from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import PASSED, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 HOLDERS = (Tensor, Sequence, Mapping, Instance)
 DEEP = 4
@@ -65,7 +65,7 @@ def _as_the_others(m: Core, this: Mapping, key: Value) -> Value:
 
 
 def _was_tensor(value: Value) -> bool:
-    return isinstance(value, Sym) and bool(value.tags) and is_number(value)
+    return isinstance(value, Sym) and bool(value.tags - {PASSED}) and is_number(value)
 
 
 def under_its_name(m: Core, this: Mapping, key: Value) -> Value:

@@ -17,8 +17,8 @@ from autodetach.machine.graph import Chain, Site, calls_of
 from autodetach.machine.marks import is_mark
 from autodetach.machine.program_values import Instance
 from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import PASSED, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.values import Mapping as Dict
-from autodetach.machine.values import Opaque, Sequence, Sym, Tensor, Value
 
 MAX_OTHERS = 12
 """So many kinds are looked at behind the first few."""
@@ -70,7 +70,7 @@ def comes_of_graph(value: Value, depth: int = 3) -> bool:
     if kind is Tensor or kind is Opaque:
         return bool(value.lost) or (value.node is not None and not value.node.leaf)
     if kind is Sym:
-        return bool(value.tags or value.lost)
+        return bool(value.tags - {PASSED} or value.lost)
     return depth > 0 and any(comes_of_graph(part, depth - 1) for _, part in _parts(value))
 
 
