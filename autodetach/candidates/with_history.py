@@ -23,6 +23,7 @@ from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.filled import is_filled
 from autodetach.view.gradient_modes import no_grad_above
+from autodetach.view.imported import imported_as
 from autodetach.view.kept import is_of
 from autodetach.view.program import Program, text
 from autodetach.view.respelled import respelled
@@ -97,7 +98,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
         if last_word(call.func) in OF_INTEGERS or (not read and any(k.arg != "requires_grad" for k in call.keywords)):
             return
         whole = call.args[0]
-        if not is_straight and any(keyword.arg == "device" for keyword in call.keywords):
+        if not is_straight and _asks_for_device(program, call):
             doubt = OF_ITS_TYPE
         cast = ""
         if not is_straight and may_change_type(program, call, of_numbers=bool(read)):
@@ -117,17 +118,19 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             return
         if not is_filled(program, whole) and not is_straight:
             doubt = OF_NOTHING
-        module = spelled(call.func.value)
-        joined = ast.Call(ast.Attribute(call.func.value, joining, ast.Load()), call.args, [])
-        wanted = ast.Call(ast.Attribute(joined, cast, ast.Load()), [], []) if cast else joined
-        words += respelled(program, call, spelled(wanted))
-        if is_of(program, call, ("torch",)):
-            codemods += (RenameMethod(call.func, joining), *([AppendMethod(call, cast)] if cast else []))
-        elif program.imports_torch(call):  # a method of a tensor, whose type the new one has
-            module, doubt = "torch", doubt or OF_ITS_TYPE
-            codemods.append(ReplaceExpression(call.func, f"torch.{joining}"))
-        else:
+        module = _torch_by(program, call)
+        if module is None:
             return
+        is_renamed = spelled(call.func.value) == module
+        joined = ast.parse(f"{module}.{joining}", mode="eval").body
+        wanted: ast.expr = ast.Call(joined, call.args, [])
+        if is_renamed:
+            wanted = ast.Call(ast.Attribute(wanted, cast, ast.Load()), [], []) if cast else wanted
+            codemods += (RenameMethod(call.func, joining), *([AppendMethod(call, cast)] if cast else []))
+        else:  # a method of a tensor, or a class of `torch.cuda`: the new one is of that type, and on that device
+            doubt = doubt or OF_ITS_TYPE
+            codemods.append(ReplaceExpression(call.func, f"{module}.{joining}"))
+        words += respelled(program, call, spelled(wanted))
         # What tensors are joined by takes neither type nor device.
         codemods += (SetKeyword(call, keyword.arg, None) for keyword in call.keywords if keyword.arg is not None)
         rows = [row for row in getattr(whole, "elts", ()) if isinstance(row, (ast.List, ast.Tuple))]
@@ -144,6 +147,20 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     is_same = joining == "cat" or all(shape == () for shape in sizes) or all(_is_reduced(program, at) for at in copies)
     doubt = doubt if is_same else OF_ONE_ELEMENT
     yield Candidate(message, tuple(codemods), doubt, adds=True, respelled=tuple(words))
+
+
+def _torch_by(program: Program, call: ast.Call) -> str | None:
+    """The name that `torch` itself has where something is called; None where it has none."""
+    root = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if imported_as(program, ast.Call(root, [], [])) == "torch":
+        return spelled(root)
+    return "torch" if program.imports_torch(call) else None
+
+
+def _asks_for_device(program: Program, call: ast.Call) -> bool:
+    return imported_as(program, call).startswith("torch.cuda.") or any(k.arg == "device" for k in call.keywords)
 
 
 def _not_as_numbers(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
