@@ -190,7 +190,7 @@ ORDER = (
     # What may repair them.
     "candidates",
     "candidates.by_parts",
-    "candidates.detaching candidates.shared_calls candidates.one_number",
+    "candidates.detaching candidates.clipped_together candidates.shared_calls candidates.one_number",
     "candidates.cover candidates.reads candidates.made candidates.changed_later candidates.wider_types",
     "candidates.held_by_layer candidates.copied_apart",
     "candidates.moved_begin candidates.placed_reads candidates.new_leaves candidates.wanted_updates",

@@ -48,6 +48,29 @@ def test_a_leaf_is_told_from_what_is_computed(more: str) -> None:
     assert _told(more)[1] is not Applicability.SAFE
 
 
+CLIPPED = (
+    "nn.utils.clip_grad_norm_([*net.parameters(), t], 1.0)",
+    "nn.utils.clip_grad_norm_(max_norm=1.0, parameters=[t])",
+    "from torch.nn.utils import clip_grad_norm_ as clip; clip((t,), 1.0)",
+    "both = list(net.parameters()); both.append(t); nn.utils.clip_grad_norm_(both, 1.0)",
+)
+APART = (
+    "w = net[0].weight; torch.autograd.grad(net(t).sum(), w); nn.utils.clip_grad_norm_([w], 1.0)",
+    "nn.utils.clip_grad_norm_(net.parameters(), 1.0)",
+    "trained = [p for p in net.parameters()]; nn.utils.clip_grad_norm_(trained, 1.0)",
+)
+
+
+@pytest.mark.parametrize("more", CLIPPED)
+def test_its_gradient_would_be_clipped_with_others(more: str) -> None:
+    assert _told(more) == (LEAF, Applicability.UNSAFE)
+
+
+@pytest.mark.parametrize("more", APART)
+def test_others_are_clipped(more: str) -> None:
+    assert _told(more) == (LEAF, Applicability.SAFE)
+
+
 def test_the_leaf_itself_is_derived_by() -> None:
     more = "loss = loss + torch.autograd.grad(net(t).sum(), raw, create_graph=True)[0].mean()"
     found = check(Source.from_text(PROGRAM.format(more), "program.py"), CheckOptions(fixes=True)).findings

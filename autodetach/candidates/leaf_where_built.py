@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.clipped_together import may_be_clipped
 from autodetach.candidates.detached_where_built import places_where_built
+from autodetach.machine.children import targets_of
 from autodetach.machine.graph import Node
 from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
+from autodetach.view.alike import inputs_of
 from autodetach.view.crossings import Entry
 from autodetach.view.program import Program, listed
 
-INPUTS = 1
-"""The place of `inputs` among the arguments of `torch.autograd.grad`."""
 TOLD = frozenset("grad grad_fn is_leaf retains_grad".split())
 """Attributes by which a leaf differs from what is computed."""
 READ = "the program asks for gradient that tensors have, or whether they are leaves, which may become another for it"
@@ -37,18 +38,27 @@ def leaf_where_built(
         others = [place for place in level if place not in leaves]
         message = f"make {listed(leaves)} a leaf"
         message = f"detach {listed(others)}, and {message}" if others else message
-        yield Candidate(f"{message}{because}", codemods, doubt)
+        named = [name for place in leaves for name in (*asked[level[place]], *_bound_to(program, place))]
+        is_clipped = doubt is None and may_be_clipped(program, named)
+        yield Candidate(f"{message}{because}", codemods, READ if is_clipped else doubt)
 
 
-def _asked_for(run: Run) -> set[Node]:
-    """What has made the tensors that `torch.autograd.grad` is asked for, and are no leaves."""
-    found: set[Node] = set()
+def _asked_for(run: Run) -> dict[Node, list[ast.expr]]:
+    """What has made the tensors that `torch.autograd.grad` is asked for, and are no leaves, and how it is asked."""
+    found: dict[Node, list[ast.expr]] = {}
     for d in run.machine.differentiations:
-        given = _inputs(d.call) if d.kind == "grad" else None
+        given = inputs_of(d.call) if d.kind == "grad" else None
         for written, value in d.site.operands:
-            if written is given:
-                found.update(each.node for each in graph_in(value) if each.node is not None and not each.node.leaf)
+            if given is not None and written is given:
+                for each in graph_in(value):
+                    if each.node is not None and not each.node.leaf:
+                        found.setdefault(each.node, []).append(given)
     return found
+
+
+def _bound_to(program: Program, place: ast.expr) -> list[ast.expr]:
+    statement = program.statement(place)
+    return targets_of(statement) if statement is not None else []
 
 
 def _asks_about_leaf(program: Program, node: ast.AST) -> bool:
@@ -58,8 +68,3 @@ def _asks_about_leaf(program: Program, node: ast.AST) -> bool:
         return False
     around = program.parents.get(node)
     return not (isinstance(around, ast.Call) and around.func is node)  # `torch.autograd.grad(...)`
-
-
-def _inputs(call: ast.Call) -> ast.expr | None:
-    named = next((keyword.value for keyword in call.keywords if keyword.arg == "inputs"), None)
-    return call.args[INPUTS] if named is None and len(call.args) > INPUTS else named

@@ -48,7 +48,7 @@ def may_change_parameters(tree: ast.Module) -> bool:
         return True
     if any(_draws(node) for node in _run_in_training(tree)):
         return True
-    made_of, own = _bindings(tree), set(_made_parameters(tree))
+    made_of, own = bindings(tree), set(_made_parameters(tree))
     words = {word for node in walk(tree) for part in _changed(node) for word in _words(part)}
     seen = set[str]()
     while words:
@@ -164,7 +164,7 @@ def _made_parameters(tree: ast.Module) -> Iterator[str]:
     for node in walk(tree):
         if isinstance(node, ast.Assign) and _calls(node.value, ("Parameter", "ParameterList", "ParameterDict")):
             for target in node.targets:
-                yield from (_word(n) for n in _bound(target))
+                yield from words_bound(target)
         if isinstance(node, ast.Call) and called_name(node) in ("Parameter", "ParameterList", "ParameterDict"):
             yield from (_word(n) for n in walk(node) if isinstance(n, ast.Name) and n is not node.func)
 
@@ -184,7 +184,7 @@ def _changed(node: ast.AST) -> Iterator[ast.AST]:
             yield from (node.func, *arguments_of(node))
 
 
-def _bindings(tree: ast.Module) -> defaultdict[str, set[str]]:
+def bindings(tree: ast.Module) -> defaultdict[str, set[str]]:
     """The words of what each variable, attribute, argument or function is made of, anywhere in the file."""
     made_of: defaultdict[str, set[str]] = defaultdict(set)
     given = _given(tree)
@@ -199,19 +199,19 @@ def _bindings(tree: ast.Module) -> defaultdict[str, set[str]]:
 def _assigned(node: ast.AST, given: dict[str, list[ast.AST]]) -> Iterator[tuple[list[str], ast.AST]]:
     match node:
         case ast.Assign(targets=targets, value=value):
-            yield [_word(n) for target in targets for n in _bound(target)], value
+            yield [word for target in targets for word in words_bound(target)], value
         case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
-            yield [_word(n) for n in _bound(target)], value
+            yield words_bound(target), value
         case ast.NamedExpr(target=target, value=value):
             yield [target.id], value
         case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
-            yield [_word(n) for n in _bound(target)], value
+            yield words_bound(target), value
         case ast.comprehension(target=target, iter=value):
-            yield [_word(n) for n in _bound(target)], value
+            yield words_bound(target), value
         case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
-            yield [_word(n) for n in _bound(target)], value
+            yield words_bound(target), value
         case ast.Call(func=ast.Attribute(value=holder, attr=name)) if name in COLLECTS:
-            yield from (([_word(n) for n in _bound(holder)], value) for value in arguments_of(node))
+            yield from ((words_bound(holder), value) for value in arguments_of(node))
         case ast.FunctionDef(name=name, args=args) | ast.AsyncFunctionDef(name=name, args=args):
             yield from ((_arguments(args), value) for value in given.get(name, ()))
             results = (n.value for n in walk(node) if isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)))
@@ -244,6 +244,11 @@ def _arguments(args: ast.arguments) -> list[str]:
     spread = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
     named = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *spread)]
     return [name for name in named if name not in ("self", "cls")]
+
+
+def words_bound(target: ast.AST) -> list[str]:
+    """The words for what gets a value, or a part of it, as `bindings` have them."""
+    return [_word(n) for n in _bound(target)]
 
 
 def _bound(target: ast.AST) -> Iterator[ast.Name | ast.Attribute]:

@@ -40,6 +40,8 @@ OTHERWISE = frozenset({None, "device", "dtype", "out"})
 """Keywords that ask for another type or place."""
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)
+INPUTS = 1
+"""The place of `inputs` among the arguments of `torch.autograd.grad`."""
 PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 
 
@@ -260,8 +262,13 @@ class _Update:
             or not is_of(self._program, call, ("torch",))
         ):
             return None
-        named = next((keyword.value for keyword in call.keywords if keyword.arg == "inputs"), None)
-        return call.args[1] if named is None and len(call.args) > 1 else named
+        return inputs_of(call)
+
+
+def inputs_of(call: ast.Call) -> ast.expr | None:
+    """What a call of `torch.autograd.grad` is asked the gradient of."""
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == "inputs"), None)
+    return call.args[INPUTS] if named is None and len(call.args) > INPUTS else named
 
 
 def _stores_in(around: ast.AST, name: str) -> list[ast.expr]:
