@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+from calls import calls_of
 
 from autodetach.machine.learning_rates import may_stand_still
 
@@ -35,3 +36,11 @@ def test_parameters_may_be_left_as_they_are(program: str) -> None:
 @pytest.mark.parametrize("program", MOVING)
 def test_all_parameters_move(program: str) -> None:
     assert not may_stand_still(ast.parse(program))
+
+
+def test_calls_grow_with_length() -> None:
+    def calls(count: int) -> int:
+        tree = ast.parse("".join(f"rate{k} = 0.1\nSGD(net.parameters(), lr=rate{k})\n" for k in range(count)))
+        return calls_of(lambda: may_stand_still(tree))
+
+    assert calls(80) < 2.2 * calls(40)
