@@ -34,7 +34,7 @@ def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]
         doubt = doubt or TRAINED_NETWORK
     doubt = doubt or doubt_of_callers(program, growth)
     is_tensor: bool | None = None
-    tried = doubt_of_loss(growth)
+    tried = doubt_of_loss(growth) if doubt is None else None
     for candidate in candidates:
         if candidate.prefers == "item" and doubt is None:
             is_tensor = wants_tensor(program, growth) if is_tensor is None else is_tensor

@@ -68,6 +68,11 @@ def _inside(tree: ast.AST) -> list[ast.AST]:
     return found
 
 
+def stands_in(node: ast.AST | None, outer: ast.AST) -> bool:
+    """Whether a node is another one, or is in it."""
+    return any(inner is node for inner in nodes_in(outer))
+
+
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The blocks of a node, those of its handlers and cases, too, without those that stand in them again."""
     for holder in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):

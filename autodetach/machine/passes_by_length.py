@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from autodetach.kept import kept
-from autodetach.machine.children import blocks_of, children_of, nodes_in
+from autodetach.machine.children import blocks_of, children_of, nodes_in, stands_in
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.graph import Loops, Pass
 from autodetach.machine.last_pass import MIRRORED
@@ -79,7 +79,7 @@ def _own_loops(scope: ast.AST) -> frozenset[ast.AST]:
 
 def _ask(test: ast.AST, loop: ast.For, scope: ast.AST) -> bool | str | None:
     """Whether a test asks for the last pass of a loop, or for any but that; `GOES_ON` if it may ask for another one."""
-    place = next((i for i, s in enumerate(loop.body) if any(n is test for n in nodes_in(s))), None)
+    place = next((i for i, s in enumerate(loop.body) if stands_in(test, s)), None)
     names = _names(scope)
     length = _length(loop, names) if place is not None else None
     if place is None or length is None:
@@ -211,7 +211,7 @@ def _way_to(loop: ast.For, scope: ast.AST) -> list[Block]:
         if isinstance(within, LOOPS):
             found = []
         places = ((s, (block, i)) for block in blocks_of(within) for i, s in enumerate(block))
-        within, block = next((place for place in places if _is_in(loop, place[0])), (None, None))
+        within, block = next((place for place in places if stands_in(loop, place[0])), (None, None))
         if block is not None:
             found.append(block)
     return found[::-1] if within is loop else []
@@ -275,10 +275,6 @@ def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
 
 def _is_stored(node: ast.AST) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store)
-
-
-def _is_in(node: ast.AST, outer: ast.AST) -> bool:
-    return any(inner is node for inner in nodes_in(outer))
 
 
 def _at(node: ast.expr | ast.stmt) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from collections import abc
 from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
-from autodetach.machine.children import targets_of, walk
+from autodetach.machine.children import stands_in, targets_of, walk
 from autodetach.machine.classes import library_bases
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
@@ -72,15 +72,15 @@ def tested(m: Core, value: Sym, site: Site) -> None:
     if not (m.trail and ROUNDED in value.tags):
         return
     statement, frame = m.trail[-1]
-    if isinstance(statement, TESTS) and (isinstance(statement, ast.Match) or _is_in(site.node, statement.test)):
+    if isinstance(statement, TESTS) and (isinstance(statement, ast.Match) or stands_in(site.node, statement.test)):
         frame.went[statement, ROUNDED] = True
         steers_it = _goes_to(m.trail)
-    elif isinstance(statement, ast.Expr) and any(_is_in(site.node, each) for each in _asked_first(statement.value)):
+    elif isinstance(statement, ast.Expr) and any(stands_in(site.node, each) for each in _asked_first(statement.value)):
         steers_it = _goes_to(m.trail)
     elif isinstance(statement, ast.Assert):
-        steers_it = _is_in(site.node, statement.test)
+        steers_it = stands_in(site.node, statement.test)
     else:
-        chosen = next((n for n in _choices(statement) if _is_in(site.node, n.test)), None)
+        chosen = next((n for n in _choices(statement) if stands_in(site.node, n.test)), None)
         if chosen is not None and isinstance(statement, (ast.For, ast.AsyncFor)):
             frame.went[statement, ROUNDED] = True
         steers_it = chosen is not None and _chooses(m.trail, statement, chosen)
@@ -200,7 +200,7 @@ def counted(m: Core, values: Iterable[Value], site: Site) -> None:
     frame.went[loop, ROUNDED] = True
     if isinstance(loop, (ast.AnnAssign, ast.Assign, ast.Return)) and _goes_to(m.trail):
         _note(m, tags, site)
-    if not isinstance(loop, (ast.For, ast.AsyncFor)) or not _is_in(site.node, loop.iter):
+    if not isinstance(loop, (ast.For, ast.AsyncFor)) or not stands_in(site.node, loop.iter):
         return
     if any(steers(n) for statement in loop.body for n in walk(statement) if isinstance(n, ast.Call)):
         _note(m, tags, site)
@@ -235,7 +235,7 @@ def ordered(m: Core, values: Iterable[Value], site: Site) -> None:
 
 
 def _is_head(statement: ast.stmt, node: ast.AST | None) -> bool:
-    return isinstance(statement, (ast.For, ast.AsyncFor)) and _is_in(node, statement.iter)
+    return isinstance(statement, (ast.For, ast.AsyncFor)) and stands_in(node, statement.iter)
 
 
 def made_with_rate(m: Core, values: Iterable[Value], site: Site) -> None:
@@ -261,10 +261,6 @@ def _note(m: Core, tags: frozenset[object], site: Site) -> None:
     So is what is read of one, `float(total)`, which may be known to go where a tensor may be wanted.
     """
     m.escapes.append(Escape((), Site(site.node, site.scope), m.tick(), "test", tags | {site.node}))
-
-
-def _is_in(node: ast.AST | None, expression: ast.expr) -> bool:
-    return any(n is node for n in walk(expression))
 
 
 @kept

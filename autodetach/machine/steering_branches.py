@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
-from autodetach.machine.children import nodes_in, targets_of, walk
+from autodetach.machine.children import blocks_of, nodes_in, targets_of, walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import LOOPS, SCOPES
 
@@ -31,7 +31,7 @@ def is_steering(test: Test) -> bool:
     """Whether the branches leave a loop or function, step an optimizer, or set its learning rate or a flag."""
     if isinstance(test, ast.While):
         return True
-    own = frozenset(n for block in _blocks(test) for n in _leaving(block))
+    own = frozenset(n for block in blocks_of(test) for n in _leaving(block))
     return any(steers(n) for n in in_branches(test) if n in own or not isinstance(n, ENDING))
 
 
@@ -160,10 +160,6 @@ def read_in(expressions: Iterable[ast.expr]) -> frozenset[str]:
 
 
 def in_branches(test: Test) -> Iterator[ast.AST]:
-    for block in _blocks(test):
+    for block in blocks_of(test):
         for statement in block:
             yield from walk(statement)
-
-
-def _blocks(test: Test) -> list[list[ast.stmt]]:
-    return [case.body for case in test.cases] if isinstance(test, ast.Match) else [test.body, test.orelse]
