@@ -7,11 +7,11 @@ that its sums are differentiated elsewhere, or that its lists are taken for tens
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from autodetach.checks import Change, Choice, Wanted
 from autodetach.disk.files import FoundFile, relative
 from autodetach.finding import Finding, edits_by_file
+from autodetach.named_tuples import NamedTuple
 from autodetach.perform import run_one
 from autodetach.projects.importers import importers
 from autodetach.remembered import unremembered

@@ -6,11 +6,12 @@ import ast
 import contextlib
 import gc
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach import old_names
 from autodetach.checks import CheckOptions, CheckResult, Wanted
 from autodetach.finding import Finding, Problem
+from autodetach.named_tuples import NamedTuple
 from autodetach.projects.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
 from autodetach.remembered import kept_analysis

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from autodetach.finding import Finding, Problem
+from autodetach.named_tuples import NamedTuple
 from autodetach.source import Edit, Source
 from autodetach.uses import Uses
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
 
+from autodetach.named_tuples import NamedTuple
 from autodetach.source import Edit, Span
 
 NEVER_DIFFERENTIATED = "nothing differentiates it: the graph grows for as long as the loop runs"

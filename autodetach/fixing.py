@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from autodetach.checker import check
 from autodetach.checks import Change, CheckOptions, CheckResult, Wanted
 from autodetach.finding import Applicability, Finding, Problem, Severity, edits_by_file
+from autodetach.named_tuples import NamedTuple
 from autodetach.projects.project import Finder
 from autodetach.source import Edit, Source, Span, compose, offset_before
 from autodetach.uses import Uses

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from autodetach.console import printable, put, put_bytes, say, wants_colour, width_of
+from autodetach.named_tuples import NamedTuple
 
 
 class OutputError(Exception):

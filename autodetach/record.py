@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
+from autodetach.named_tuples import NamedTuple
 from autodetach.source import Edit, Span
 from autodetach.uses import Uses
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from autodetach.checks import Change, Choice, Wanted
 from autodetach.finding import Finding
 from autodetach.fixing import in_terms_of
+from autodetach.named_tuples import NamedTuple
 from autodetach.perform import run_one
 from autodetach.shared import KEPT, Shared, first_sources
 from autodetach.source import Source, compose

@@ -11,9 +11,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from autodetach.decoding import SourceError, declared_encoding, decoded, line_at, text_begins
+from autodetach.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from autodetach.places import Part, Place

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.checks import Change, CheckOptions, Wanted
 from autodetach.comments.marks import may_name_rules
 from autodetach.disk.files import FoundFile
 from autodetach.disk.state import Ground
 from autodetach.finding import Finding, Problem
+from autodetach.named_tuples import NamedTuple
 from autodetach.source import Edit, Source
 from autodetach.uses import Uses
 

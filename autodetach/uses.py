@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.finding import Finding, edits_by_file
+from autodetach.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from autodetach.machine.run import Analysis

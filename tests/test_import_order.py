@@ -18,6 +18,7 @@ ORDER = (
     "autodetach",
     # Folders that hold modules and nothing else.
     "notebooks comments incremental projects proving disk settings adoption tracebacks commands",
+    "named_tuples",
     "container_methods decoding disk.reasons kept no_tensors node_types old_names once room safe_path syntax",
     "places",
     "source",

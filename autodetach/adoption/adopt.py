@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.console import counted
 from autodetach.disk.files import relative
 from autodetach.finding import Problem
+from autodetach.named_tuples import NamedTuple
 from autodetach.report import Located
 from autodetach.settings.config import ConfigError, Settings
 from autodetach.task import Outcome

@@ -12,10 +12,11 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from autodetach.disk.reasons import reason_of
 from autodetach.fingerprint import marked_text
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import DEFINITIONS
 from autodetach.projects.project import parse
 from autodetach.settings.config import ConfigError, posix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.candidates.acted import acted_without_graph
 from autodetach.candidates.advanced_behind import STEPPED, advanced_behind
@@ -56,6 +56,7 @@ from autodetach.candidates.without_cache import without_cache
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Run
+from autodetach.named_tuples import NamedTuple
 from autodetach.suspect import EARLIER, Candidate
 from autodetach.view.crossings import Crossed, crossings, spent_beside
 from autodetach.view.holders import Holder, Replay, replay, twin, twin_pass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from autodetach.candidates.detaching import SHARED
 from autodetach.candidates.handed_back import is_in_imported_loop, with_doubt
@@ -18,6 +17,7 @@ from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, pas
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.operands import expression_of
 from autodetach.machine.program_values import Frame
+from autodetach.named_tuples import NamedTuple
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect
 from autodetach.view.crossings import Crossed, crossed_operands
 from autodetach.view.holders import Replay, replay, twin_activation

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation, Node, ancestors, calls_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import LOOPS
 from autodetach.view.assigned import assigned
 from autodetach.view.crossings import Crossed

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from autodetach.candidates.joined_terms import JOINED, term_added
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import ENDING_A_PASS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name

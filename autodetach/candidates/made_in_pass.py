@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
 
 from autodetach.candidates.alike_objects import changed_later
 from autodetach.candidates.anew import places_of, times_asked
@@ -17,6 +16,7 @@ from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Mapping, Sequence, Value
+from autodetach.named_tuples import NamedTuple
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.free_names import names_in

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.candidates.set_back_too import FORGOTTEN, WORDS
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Replay

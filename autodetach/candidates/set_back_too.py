@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.candidates.cover import cover
 from autodetach.candidates.emptied import grown_alike, is_filled, is_list, names_in
@@ -14,6 +14,7 @@ from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, trail_of
 from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.spelling import spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import COMPREHENSIONS, DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.machine.children import targets_of
 from autodetach.machine.graph import calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import called_name, last_word, spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.view.changing_calls import changes_nothing_given, leaves_its_own
 from autodetach.view.free_names import free_name
 from autodetach.view.imported import imported_as

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from autodetach.console import printable, say
 from autodetach.disk.reasons import told
 from autodetach.finding import Problem
+from autodetach.named_tuples import NamedTuple
 from autodetach.output import OutputError
 from autodetach.perform import internal_error
 from autodetach.report import OutputFormat

@@ -8,10 +8,11 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.disk.reasons import reason_of
 from autodetach.finding import Problem
+from autodetach.named_tuples import NamedTuple
 from autodetach.settings.config import SUFFIXES, Configuration, Settings, posix
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+from autodetach.named_tuples import NamedTuple
 
 NEVER = r"(?!)"
 _MAGIC = re.compile(r"[*?\[\\/]")

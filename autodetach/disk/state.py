@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import time
 from functools import lru_cache
-from typing import NamedTuple
+
+from autodetach.named_tuples import NamedTuple
 
 YOUNG_NANOSECONDS = 2_000_000_000
 """A file system may count time in steps of two seconds (FAT), so that a later change leaves the time as it was."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from autodetach.machine.attribute_names import twin
 from autodetach.machine.heap import Heap, Unclear
@@ -18,6 +18,7 @@ from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Oracle, Policy, TestIndex, TestKey
 from autodetach.machine.state import STRIDE, OutOfFuel
 from autodetach.machine.values import Sym
+from autodetach.named_tuples import NamedTuple
 
 ENTERED = ("classes", "hidden", "contradictions")
 """What others look for in a machine: who adds to these is noticed."""

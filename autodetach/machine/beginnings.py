@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Container, Iterator, Mapping
-from typing import NamedTuple
 
 from autodetach.machine.mentions import Import, bound_by, file_of, mentioned
 from autodetach.machine.oracle import TestKey
 from autodetach.machine.project import Module, Project
 from autodetach.machine.word_places import word_places
+from autodetach.named_tuples import NamedTuple
 
 MODULE = "<module>"
 

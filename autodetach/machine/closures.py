@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.values import Value
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import CALLABLES
 
 

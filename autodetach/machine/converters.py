@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
+from autodetach.named_tuples import NamedTuple
 
 TENSORS = frozenset({"Tensor", "Variable", "FloatTensor"})
 OF_NUMBERS = frozenset({"float", "Number", "Real", "Complex"})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
+from autodetach.named_tuples import NamedTuple
 
 UPWARDS = (ast.Lt, ast.LtE)
 DOWNWARDS = (ast.Gt, ast.GtE)

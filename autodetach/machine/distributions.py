@@ -6,8 +6,6 @@ https://docs.pytorch.org/docs/stable/distributions.html#torch.distributions.tran
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
@@ -15,6 +13,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.program_values import External, Instance, Native
 from autodetach.machine.torch_semantics import Op, Saved
 from autodetach.machine.values import Mapping, Sequence, Tensor, Value
+from autodetach.named_tuples import NamedTuple
 
 DRAWS = frozenset("sample sample_n".split())
 READ = frozenset("mean stddev variance logits probs loc scale".split())

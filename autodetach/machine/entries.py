@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.classes import library_bases, linear_order
@@ -15,6 +15,7 @@ from autodetach.machine.made_by_callers import Others, constructed
 from autodetach.machine.program_values import Class, ClassMethod, Function, Instance, StaticMethod
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import Value
+from autodetach.named_tuples import NamedTuple
 
 Entry: TypeAlias = Callable[[], list[str]]
 """Runs a function, or the methods of a class, and tells the qualified names of what it entered."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from autodetach.machine.graph import (
     Activation,
@@ -23,6 +22,7 @@ from autodetach.machine.graph import (
 from autodetach.machine.program_values import Instance
 from autodetach.machine.rests_on import rests_on
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.named_tuples import NamedTuple
 
 MAX_LOOKED_AT = 2000
 """So many nodes are looked at behind what was handed on."""

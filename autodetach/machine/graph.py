@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+from autodetach.named_tuples import NamedTuple
 
 
 class Shown:

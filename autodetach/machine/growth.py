@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from autodetach.machine.alike_calls import is_given_alike
 from autodetach.machine.events import Stored, SumDetached
@@ -17,6 +16,7 @@ from autodetach.machine.spelling import last_word
 from autodetach.machine.tails import Tails
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Value
+from autodetach.named_tuples import NamedTuple
 
 LINEAR = frozenset(
     "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()

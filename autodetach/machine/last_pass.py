@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
@@ -14,6 +13,7 @@ from autodetach.machine.delays import delay_of
 from autodetach.machine.graph import Loops, Pass
 from autodetach.machine.remainders import RANGES, divided, one_added_to, shown
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.named_tuples import NamedTuple
 
 LAST = (ast.Eq, ast.GtE)
 GOES_ON = (ast.NotEq, ast.Lt)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
@@ -19,6 +18,7 @@ from autodetach.machine.graph_reads import LOGGING
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.spelling import called_name, last_word
 from autodetach.machine.values import Value
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import CALLABLES
 
 MAKERS = ("Logger", "LoggerAdapter", "LogRecord")

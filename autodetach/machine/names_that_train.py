@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import children_of, nodes_in, targets_of, walk
 from autodetach.machine.spelling import arguments_of, last_word, spelled
 from autodetach.machine.steering_branches import NAMES, TESTS, Test, in_branches, read_in, returned_by, shows
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS, LOOPS
 
 TAKING_ALL = frozenset({"backward", "grad", "load_state_dict"})

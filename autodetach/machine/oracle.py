@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Hashable, Iterable, MutableMapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from autodetach.kept import kept
 from autodetach.machine.alternation import Alternation
 from autodetach.machine.spelling import spelled
+from autodetach.named_tuples import NamedTuple
 
 ORDER: dict[str, Callable[[Any, Any], bool]] = {"==": operator.eq, "Lt": operator.lt, "LtE": operator.le}
 """The comparisons by their words in keys."""

@@ -7,7 +7,6 @@ touches an attribute that one of them may mean, or may detach them all, ends wha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from autodetach.machine.arguments import written_at
 from autodetach.machine.core import Core
@@ -17,6 +16,7 @@ from autodetach.machine.program_values import Instance
 from autodetach.machine.state import MISSING
 from autodetach.machine.unknown_keys import any_of
 from autodetach.machine.values import Mapping, Sym, Tensor, Value
+from autodetach.named_tuples import NamedTuple
 
 TABLE = "#named:"
 """Stands in front of what is known of names, under which an object has the table of what they mean."""

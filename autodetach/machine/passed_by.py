@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterable, Sequence
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import children_of, nodes_in, statements_in
 from autodetach.machine.oracle import Decision, Oracle, TestKey
 from autodetach.machine.spelling import last_word
 from autodetach.machine.words import DIFFERENTIATIONS
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import DEFINITIONS, FUNCTIONS
 
 

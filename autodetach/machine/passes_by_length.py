@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import blocks_of, children_of, nodes_in, stands_in
@@ -14,6 +13,7 @@ from autodetach.machine.last_pass import MIRRORED
 from autodetach.machine.mentions import bound_by
 from autodetach.machine.remainders import RANGES, SHOWN, one_added_to, shown
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS, LOOPS
 
 DEPTH = 4

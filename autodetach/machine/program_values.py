@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from autodetach.machine.graph import Site
 from autodetach.machine.project import Module
 from autodetach.machine.values import Mapping, Value
+from autodetach.named_tuples import NamedTuple
 
 
 class Frame:

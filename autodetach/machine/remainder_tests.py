@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
 
 from autodetach.machine.alternation import Alternation
 from autodetach.machine.children import nodes_in
@@ -15,6 +14,7 @@ from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.remainders import Remainder, may_ask, remainder_asked
 from autodetach.machine.rhythms import value_of
 from autodetach.machine.spelling import spelled
+from autodetach.named_tuples import NamedTuple
 
 
 class RemainderTest(NamedTuple):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
 from autodetach.machine.spelling import is_dotted, last_word, spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import LOOPS
 
 DEPTH = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from autodetach.machine.apart import Apart
 from autodetach.machine.attribute_names import empty
@@ -15,6 +15,7 @@ from autodetach.machine.program_values import Class, Frame
 from autodetach.machine.project import Project
 from autodetach.machine.state import FUEL_FOR_IMPORTS
 from autodetach.machine.told_of_values import may_be_no_tensor
+from autodetach.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence

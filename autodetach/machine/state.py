@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, MutableMapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from autodetach.machine.cut_short import CutShort
 from autodetach.machine.events import (
@@ -39,6 +39,7 @@ from autodetach.machine.tasks import Tasks
 from autodetach.machine.told_of_values import key_of
 from autodetach.machine.untaken import Untaken
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence, Place

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import walk
@@ -13,6 +12,7 @@ from autodetach.machine.oracle import Decision, Oracle, TestKey
 from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.spelling import last_word
 from autodetach.machine.words import DIFFERENTIATIONS
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS, LOOPS
 
 

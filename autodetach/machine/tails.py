@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from typing import NamedTuple
 
 from autodetach.machine.events import Drawn, Stored, Tail
 from autodetach.machine.graph import Loops, Node, Pass
 from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
 from autodetach.machine.values import Mapping, Sequence, Tensor, Value
+from autodetach.named_tuples import NamedTuple
 
 
 class Tails(NamedTuple):

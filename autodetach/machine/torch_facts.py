@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
+
+from autodetach.named_tuples import NamedTuple
 
 
 class Saved(enum.Enum):

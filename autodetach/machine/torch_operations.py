@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from autodetach.machine.torch_facts import Op, Saved, Shape
+from autodetach.named_tuples import NamedTuple
 
 
 def _names(text: str) -> frozenset[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterator
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import children_of
@@ -20,6 +19,7 @@ from autodetach.machine.words import (
     owner_of,
     reached,
 )
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import DEFINITIONS, FUNCTIONS
 
 _CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)

@@ -7,11 +7,11 @@ does so with its argument.
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import children_of
 from autodetach.machine.spelling import last_word
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS
 
 MERGING = "merge"

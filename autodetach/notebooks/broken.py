@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from autodetach.named_tuples import NamedTuple
 from autodetach.notebooks.magics import Line, PythonCell, split_lines
 from autodetach.source import Source
 

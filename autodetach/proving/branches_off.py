@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in, statements_in, targets_of, walk
 from autodetach.machine.spelling import is_none, last_word
 from autodetach.machine.words import DIFFERENTIATIONS
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import DEFINITIONS, FUNCTIONS, JUMPS
 
 DEEP = 3

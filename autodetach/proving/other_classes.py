@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
 
 from autodetach.machine.children import walk
 from autodetach.machine.names_that_train import classes_in
 from autodetach.machine.spelling import last_word
 from autodetach.machine.words import DIFFERENTIATIONS
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS
 from autodetach.proving.branches_off import filled_by
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import NamedTuple
 
 from autodetach.machine.last_pass import MIRRORED
+from autodetach.named_tuples import NamedTuple
 from autodetach.proving.written_settings import PLAIN, Written
 
 OPPOSITE = {

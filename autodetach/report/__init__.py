@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from autodetach.finding import Finding, Problem
+from autodetach.named_tuples import NamedTuple
 from autodetach.source import Source
 
 

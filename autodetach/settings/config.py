@@ -6,11 +6,12 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NoReturn
 
 from autodetach.checks import CheckOptions
 from autodetach.disk.globs import PathPatterns
 from autodetach.disk.reasons import reason_of
+from autodetach.named_tuples import NamedTuple
 
 FILE_NAME = "pyproject.toml"
 DEFAULT_EXCLUDE = (

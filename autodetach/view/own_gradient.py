@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.events import NonLeafGrad, UnreachedGrad
 from autodetach.machine.spelling import spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.once import once
 from autodetach.view.program import Program, parts_of
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
@@ -14,6 +13,7 @@ from autodetach.machine.graph import calls_of, trail_of
 from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.values import Value
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS
 from autodetach.once import once
 from autodetach.view.program import Program

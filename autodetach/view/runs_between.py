@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
 from autodetach.view.program import Block, Program
 from autodetach.view.read_by import Function

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Iterator
-from typing import NamedTuple
 
 from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
+from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, LOOPS
 from autodetach.view.handed_on import is_sharing
 from autodetach.view.kept import COPYING, LITERALS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from autodetach.machine.core import tags_in
 from autodetach.machine.differentiated_numbers import NUMBER_REFUSED
@@ -14,6 +13,7 @@ from autodetach.machine.program_values import External
 from autodetach.machine.run import Run
 from autodetach.machine.running import run_again
 from autodetach.machine.values import Tensor
+from autodetach.named_tuples import NamedTuple
 from autodetach.view.program import Program
 
 TAKING_NUMBERS = frozenset({"as_tensor", "asarray", "save", "scalar_tensor", "tensor", "type"})
