@@ -5,13 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from autodetach.candidates.detaching import SHARED
-from autodetach.candidates.handed_back import is_in_imported_loop, with_doubt
-from autodetach.candidates.reads import Repair, at_read
-from autodetach.candidates.stores import at_key, at_store, stored_operands
-from autodetach.candidates.truncation import leaves_again, truncated, truncated_if_any
-from autodetach.candidates.without_graph import called_without_graph, computed_without_graph
 from autodetach.finding import NEVER_DIFFERENTIATED, Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import Growth, is_returned
@@ -20,15 +15,19 @@ from autodetach.machine.program_values import Frame
 from autodetach.named_tuples import NamedTuple
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect
 from autodetach.view.crossings import Crossed, crossed_operands
-from autodetach.view.holders import Replay, replay, twin_activation
-from autodetach.view.moments import called_by, moment
 from autodetach.view.program import Program, line, listed, observed_of, text
+
+if TYPE_CHECKING:
+    from autodetach.candidates.reads import Repair
+    from autodetach.view.holders import Replay
 
 UNREACHED = "an optimizer steps what it is computed with, though no gradient comes there: that may be the fault"
 
 
 def growing_state(program: Program, growth: Growth) -> Suspect:
     """The suspect of a chain of nodes that gets a further link in every pass."""
+    from autodetach.candidates.handed_back import with_doubt
+
     node = growth.node
     now = pass_of(node.loops, growth.activation)
     crossed = [operand for _, operand, _ in crossed_operands(node, now)] if now is not None else []
@@ -63,6 +62,8 @@ class _Again(NamedTuple):
 
 
 def _again(program: Program, growth: Growth) -> _Again | None:
+    from autodetach.view.holders import replay, twin_activation
+
     now = pass_of(growth.node.loops, growth.activation)
     if now is None:
         return None
@@ -80,6 +81,12 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     If an imported file has the loop, and hands back what it makes, others may train through that: the caller, which
     does not, first does without a graph.
     """
+    from autodetach.candidates.handed_back import is_in_imported_loop
+    from autodetach.candidates.reads import at_read
+    from autodetach.candidates.truncation import truncated, truncated_if_any
+    from autodetach.candidates.without_graph import called_without_graph, computed_without_graph
+    from autodetach.view.moments import moment
+
     frame = growth.activation.frame if is_in_imported_loop(program, growth) else None
     if isinstance(frame, Frame) and is_returned(growth.run, growth.node, frame):
         yield from called_without_graph(program, growth)
@@ -114,6 +121,9 @@ def leaf_at_the_end(program: Program, growth: Growth) -> Iterator[Candidate]:
 
 
 def _leaf_at_the_end(program: Program, growth: Growth, again: _Again) -> Iterator[Candidate]:
+    from autodetach.candidates.truncation import leaves_again
+    from autodetach.view.moments import called_by, moment
+
     doubt = _doubt_of_leaf(program, growth)
     made = moment(again.node)
     called = called_by(made, again.now.activation)
@@ -129,12 +139,16 @@ def _asked(growth: Growth) -> list[Differentiation]:
 
 
 def _doubt_of_leaf(program: Program, growth: Growth) -> str | None:
+    from autodetach.candidates.detaching import SHARED
+
     is_shared = program.is_imported(growth.node.site.node)
     return OF_UPDATES if any(d.create_graph for d in _asked(growth)) else SHARED if is_shared else None
 
 
 def _where_stored(program: Program, growth: Growth, now: Pass) -> Iterator[Repair]:
     """Where an object keeps the state for the next pass, as `self.states[user] = state`."""
+    from autodetach.candidates.stores import at_key, at_store, stored_operands
+
     crossed = list(crossed_operands(growth.node, now))
     elements = [element for _, element in stored_operands(growth.run, crossed)]
     yield from at_key(program, growth.run, crossed, elements)

@@ -58,10 +58,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.candidates.detaching import narrowed
-from autodetach.candidates.handed_back import with_doubt
-from autodetach.candidates.summed_values import adding
-from autodetach.candidates.summed_without_graph import repairs_of_sum
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
@@ -71,12 +67,8 @@ from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled
 from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.held_by_chain import is_held_by_chain
-from autodetach.view.lifetime import comes_again, left_of, walked
-from autodetach.view.never_read import is_never_read
 from autodetach.view.own_gradient import statements_of_own_updates
 from autodetach.view.program import Program, is_update, line, observed_of, text
-from autodetach.view.targets import target_of
 
 IDLE = "nothing uses what is gathered: another use of it may have been meant"
 
@@ -90,6 +82,13 @@ def find(program: Program) -> Iterator[Suspect]:
 
 
 def _suspect(program: Program, growth: Growth) -> Suspect | None:
+    from autodetach.candidates.detaching import narrowed
+    from autodetach.candidates.summed_without_graph import repairs_of_sum
+    from autodetach.view.held_by_chain import is_held_by_chain
+    from autodetach.view.lifetime import comes_again, left_of, walked
+    from autodetach.view.never_read import is_never_read
+    from autodetach.view.targets import target_of
+
     statement = program.statement(growth.node.site.node)
     if statement is None:
         return None
@@ -138,6 +137,8 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
 
 
 def _doubted(program: Program, growth: Growth, repairs: Iterator[Candidate], doubt: str) -> Iterator[Candidate]:
+    from autodetach.candidates.handed_back import with_doubt
+
     for candidate in with_doubt(program, growth, repairs):
         yield replace(candidate, doubt=candidate.doubt or doubt or None)
 
@@ -177,6 +178,8 @@ def _is_set_once(program: Program, statement: ast.stmt) -> bool:
 
 def _is_differentiated_by_name(program: Program, statement: ast.stmt) -> bool:
     """`loss += one`, and `loss.backward()` in the same function, of which no path was seen that leads there."""
+    from autodetach.view.targets import target_of
+
     name = spelled(target_of(statement) or statement)
     calls = (n for n in walk(program.scope(statement)) if isinstance(n, ast.Call))
     return any(
@@ -202,6 +205,8 @@ def _named_inside(program: Program, node: ast.AST) -> ast.expr | None:
 
 def _summing(growth: Growth, statement: ast.stmt) -> ast.expr | None:
     """`sum(...)`, which adds what a generator makes; what `functools.reduce` adds may have a name."""
+    from autodetach.candidates.summed_values import adding
+
     call, at = adding(growth) or (None, 0)
     if call is None or (at and isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign))):
         return None

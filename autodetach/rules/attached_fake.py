@@ -43,9 +43,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from autodetach.candidates.called_again import called_again
-from autodetach.candidates.handed_through import handed_through
-from autodetach.candidates.own_inputs import restricted
 from autodetach.candidates.through_gradient import doubt_of_gradient
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
@@ -240,6 +237,9 @@ def _expression(node: Node, operand: Value, inner: bool) -> ast.expr | None:
 def _candidates(
     program: Program, run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
 ) -> Iterator[Candidate]:
+    from autodetach.candidates.handed_through import handed_through
+    from autodetach.candidates.own_inputs import restricted
+
     tried: list[Sequence[ast.expr]] = []
     stepped = isinstance(event, StaleSaved) or stepped_between(run, event.node.walked_by[0], _second(event))
     doubt = "a step stands in between: the second loss may be meant to be computed again behind it" if stepped else None
@@ -298,6 +298,8 @@ def _detached(
 
 
 def _called_again(program: Program, run: Run, d: Differentiation) -> Iterator[Candidate]:
+    from autodetach.candidates.called_again import called_again
+
     edges = unconsumed_edges(run, d, shared=False)
     useful = [n for n in useful_nodes(run, d) if not n.leaf]
     both = [n for n in useful if _shared(n, d)]

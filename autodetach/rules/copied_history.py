@@ -41,7 +41,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.candidates.kept_for_copy import detached_where_kept, kept_by
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node
@@ -91,6 +90,8 @@ def _is_known(node: Node) -> bool:
 
 
 def _suspect(program: Program, run: Run, event: HistoryCopied) -> Suspect:
+    from autodetach.candidates.kept_for_copy import detached_where_kept, kept_by
+
     call, kept = event.site.node, kept_by(program, run, event)
     copied = f"`{text(call)}`"
     story = [StoryStep(line(event.node.site), "builds the graph")]

@@ -45,7 +45,6 @@ from autodetach.machine.events import DataRead
 from autodetach.machine.spelling import root_of, spelled
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.old_versions import is_chosen_by_version
 from autodetach.view.program import Program, line, text
 from autodetach.view.wanted_tensors import Asked, asked_as_tensors
 
@@ -71,6 +70,8 @@ def find(program: Program) -> Iterator[Suspect]:
 
 
 def _suspects(program: Program, fact: DataRead, asked: Asked) -> Iterator[Suspect]:
+    from autodetach.view.old_versions import is_chosen_by_version
+
     node = fact.site.node
     assert isinstance(node, (ast.Subscript, ast.Call))
     is_number = isinstance(node, ast.Subscript) and _called(node.value) == "tolist"

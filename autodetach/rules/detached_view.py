@@ -38,11 +38,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.bound_results import bound_results
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import ViewDetached
 from autodetach.machine.run import Run
-from autodetach.no_tensors import holds_others
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import Program, line, listed, text
 
@@ -92,8 +90,10 @@ def _candidates(program: Program, call: ast.AST, every: dict[ast.AST, Made]) -> 
     Where that comes to nothing, since others hold the tensor, copies are detached instead of the views. The program
     only runs when no view is detached in place any more: what is repaired one by one is proven together.
     """
+    from autodetach.candidates.bound_results import bound_results
     from autodetach.codemods.rename_method import RenameMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
+    from autodetach.no_tensors import holds_others
 
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return

@@ -35,7 +35,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.bound_results import bound_results, owners_of
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.graph import Node
@@ -95,6 +94,8 @@ def _computes_with(made: Node, node: Node) -> bool:
 
 
 def _suspect(program: Program, fact: DroppedDetach) -> Suspect:
+    from autodetach.candidates.bound_results import bound_results, owners_of
+
     made = fact.node.site
     dropped = fact.statement.value
     owners = owners_of(dropped)

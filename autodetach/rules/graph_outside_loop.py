@@ -77,37 +77,13 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autodetach.candidates.as_property import computed_as_property
-from autodetach.candidates.built_once import computed_by_reader_of_method
-from autodetach.candidates.detached_where_built import detached_where_built
 from autodetach.candidates.idle_closures import gives_old_loss
-from autodetach.candidates.kept_in_record import kept_in_record
-from autodetach.candidates.kept_ingredients import computed_by_reader
-from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
-from autodetach.candidates.later_updates import updated_behind_loop
-from autodetach.candidates.leaf_where_built import leaf_where_built
-from autodetach.candidates.made_as_asked import made_as_asked
-from autodetach.candidates.maker_handed_over import handed_over_uncalled
-from autodetach.candidates.moved_inside import moved_inside
-from autodetach.candidates.objects_anew import made_by_property, made_where_read
-from autodetach.candidates.opened_inside import kept_around, opened_inside
-from autodetach.candidates.own_inputs import restricted_in_turn
-from autodetach.candidates.repeated import repeated_inside
-from autodetach.candidates.stepped_behind_loop import stepped_behind_loop
-from autodetach.candidates.stores import at_addition, at_store, first_copied_in
-from autodetach.candidates.summed_terms import terms_without_graph
-from autodetach.candidates.sums_when_read import summed_when_read
-from autodetach.candidates.taken_as_constant import states_detached_where_read, taken_as_constant
-from autodetach.candidates.untrained_here import detached_for_others
-from autodetach.candidates.without_graph import built_without_graph, kept_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.by_call import at_call
-from autodetach.view.computed_again import is_computed_again, is_computed_for_another, is_one_side_of_pairs
 from autodetach.view.crossings import Entry, entered, passes_of_generator
 from autodetach.view.program import (
     Program,
@@ -265,6 +241,8 @@ def _suspect(
 
 def _shown(program: Program, activation: Activation, d: Differentiation, entries: list[Entry]) -> str:
     """What is built outside, as people call it."""
+    from autodetach.candidates.opened_inside import kept_around
+
     reader, operand, maker = entries[0] if entries else (None, None, None)
     if reader is None or maker is None:
         return text(d.root_expression)
@@ -285,6 +263,9 @@ def _repairs(
     silent: str,
     changed: Site | None,
 ) -> Iterator[Candidate]:
+    from autodetach.candidates.later_updates import updated_behind_loop
+    from autodetach.candidates.stepped_behind_loop import stepped_behind_loop
+
     if changed is not None:
         yield from updated_behind_loop(program, run, d, changed)
     if not silent:
@@ -300,6 +281,29 @@ def _repairs(
 def _candidates(
     program: Program, run: Run, d: Differentiation, activation: Activation, entries: list[Entry], silent: bool
 ) -> Iterator[Candidate]:
+    from autodetach.candidates.as_property import computed_as_property
+    from autodetach.candidates.built_once import computed_by_reader_of_method
+    from autodetach.candidates.detached_where_built import detached_where_built
+    from autodetach.candidates.kept_in_record import kept_in_record
+    from autodetach.candidates.kept_ingredients import computed_by_reader
+    from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
+    from autodetach.candidates.leaf_where_built import leaf_where_built
+    from autodetach.candidates.made_as_asked import made_as_asked
+    from autodetach.candidates.maker_handed_over import handed_over_uncalled
+    from autodetach.candidates.moved_inside import moved_inside
+    from autodetach.candidates.objects_anew import made_by_property, made_where_read
+    from autodetach.candidates.opened_inside import opened_inside
+    from autodetach.candidates.own_inputs import restricted_in_turn
+    from autodetach.candidates.repeated import repeated_inside
+    from autodetach.candidates.stores import at_addition, at_store, first_copied_in
+    from autodetach.candidates.summed_terms import terms_without_graph
+    from autodetach.candidates.sums_when_read import summed_when_read
+    from autodetach.candidates.taken_as_constant import states_detached_where_read, taken_as_constant
+    from autodetach.candidates.untrained_here import detached_for_others
+    from autodetach.candidates.without_graph import built_without_graph, kept_without_graph
+    from autodetach.view.by_call import at_call
+    from autodetach.view.computed_again import is_computed_again, is_computed_for_another, is_one_side_of_pairs
+
     doubt = "the gradients of a program that runs today change" if silent else None
     readers = [reader for reader, _, _ in entries if reader is not None]
     yield from opened_inside(program, activation, readers, doubt)

@@ -43,7 +43,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from autodetach.candidates.changed_leaf import without_recording
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import Node
@@ -103,6 +102,8 @@ def _group(program: Program, statement: ast.stmt, events: dict[ast.stmt, list[Le
 def _suspect(
     program: Program, group: list[ast.stmt], changing: list[ast.stmt], events: Sequence[LeafChanged]
 ) -> Suspect:
+    from autodetach.candidates.changed_leaf import without_recording
+
     first, event = changing[0], events[0]
     shown = " and ".join(f"`{_shown(s)}`" for s in changing[:2])
     more = f" and {len(changing) - 2} more" if len(changing) > 2 else ""

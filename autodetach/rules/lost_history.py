@@ -78,10 +78,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.begun_again import with_its_own_history
-from autodetach.candidates.left_off import left_off
-from autodetach.candidates.with_history import with_history
-from autodetach.candidates.without_mode import for_its_step
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost, Step
 from autodetach.machine.graph import (
@@ -102,7 +98,6 @@ from autodetach.machine.spelling import called_name
 from autodetach.machine.untrained import trains_nothing
 from autodetach.once import once
 from autodetach.suspect import Suspect, rule
-from autodetach.view.by_call import at_call
 from autodetach.view.meant_values import is_frozen, is_meant_as_value
 from autodetach.view.program import Program, line, text
 
@@ -155,6 +150,8 @@ def _terms(run: Run) -> frozenset[Node]:
 
 def _is_lost(run: Run, fact: HistoryLost) -> bool:
     """Whether a path finds no history at a call, if it comes there; or in a term, wherever it is added."""
+    from autodetach.view.by_call import at_call
+
     call = fact.site.node
     given = at_call(run, call)
     if not fact.added or fact.beside is None:
@@ -174,6 +171,9 @@ def _comes_there(run: Run, fact: HistoryLost) -> bool:
 
 
 def _suspect(program: Program, fact: HistoryLost) -> Suspect:
+    from autodetach.candidates.left_off import left_off
+    from autodetach.candidates.with_history import with_history
+
     call = fact.site.node
     last = max(fact.lost, key=lambda one: one.node.number)
     is_number = all(one.how == NUMBER for one in fact.lost)
@@ -200,6 +200,8 @@ def _suspect(program: Program, fact: HistoryLost) -> Suspect:
 
 def _silent(program: Program, fact: HistoryLost) -> Suspect:
     """What raises nothing, and trains less than it seems to."""
+    from autodetach.candidates.begun_again import with_its_own_history
+
     call = fact.site.node
     last = max(fact.lost, key=lambda one: one.node.number)
     place = program.place(last.place)
@@ -240,6 +242,8 @@ def _silent(program: Program, fact: HistoryLost) -> Suspect:
 
 def _added(program: Program, fact: HistoryLost, total: Node, last: Lost) -> Suspect:
     """A term that nothing differentiates, since it is made of values alone."""
+    from autodetach.candidates.begun_again import with_its_own_history
+
     place, call = total.site.node, fact.site.node
     shown = f"`{text(last.place if last.node.leaf else last.node.site.node)}`"
     does = "has no history" if last.node.leaf else "has lost its history"
@@ -262,6 +266,8 @@ def _added(program: Program, fact: HistoryLost, total: Node, last: Lost) -> Susp
 
 def _idle(program: Program, step: Step, fact: HistoryLost) -> Suspect:
     """A step that has nothing to step with, whatever is differentiated."""
+    from autodetach.candidates.without_mode import for_its_step
+
     at = step.site.node
     last = max(fact.lost, key=lambda one: one.node.number)
     place = program.place(last.place)

@@ -45,7 +45,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.leaf_of_result import as_leaves
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafOptimized
 from autodetach.machine.run import Run
@@ -73,6 +72,8 @@ def _raises(program: Program, run: Run, call: ast.AST) -> bool:
 
 
 def _suspect(program: Program, event: NonLeafOptimized) -> Suspect:
+    from autodetach.candidates.leaf_of_result import as_leaves
+
     call = event.site.node
     places = list(dict.fromkeys(history[0].site.node for history in event.made))
     leaf, last = event.made[0][-1].site.node, places[0]

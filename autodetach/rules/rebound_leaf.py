@@ -52,15 +52,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.entries_in_place import of_entries
-from autodetach.candidates.in_place_updates import names_of, of_updates
-from autodetach.candidates.new_leaves import as_leaf, of_own_updates
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
-from autodetach.machine.untrained_starts import untrains_starts
 from autodetach.machine.updates_on_tape import updates_on_tape
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.own_gradient import (
@@ -186,6 +182,8 @@ def _may_run_again(program: Program, node: ast.AST) -> bool:
 
 
 def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> Suspect:
+    from autodetach.candidates.in_place_updates import names_of, of_updates
+
     names = names_of(statements)
     first = statements[0]
     shown = ", ".join(f"`{n}`" for n in names)
@@ -209,6 +207,8 @@ def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> S
 
 def _untrains(updates: Iterable[ast.AST]) -> Callable[[Run, Run], bool]:
     """What tells whether some updates, cut off, leave untrained what they begin with or depend on."""
+    from autodetach.machine.untrained_starts import untrains_starts
+
     parts = (part for update in updates for part in ast.walk(update) if isinstance(part, (ast.BinOp, ast.Call)))
     return partial(untrains_starts, frozenset(map(spelled, parts)))
 
@@ -227,6 +227,8 @@ def _still_none(program: Program, reader: ast.AST) -> Callable[[Program], bool]:
 
 
 def _own(program: Program, updates: list[OwnUpdate]) -> Suspect:
+    from autodetach.candidates.new_leaves import of_own_updates
+
     made, reader = updates[0]
     names = ", ".join(dict.fromkeys(f"`{text(one.reader.value)}`" for one in updates))
     story = (
@@ -256,6 +258,8 @@ def _entries(program: Program) -> Iterator[list[EntryUpdate]]:
 
 
 def _of_entries(program: Program, updates: list[EntryUpdate]) -> Suspect:
+    from autodetach.candidates.entries_in_place import of_entries
+
     usual = _suspect(program, [one.statement for one in updates], updates[0].reader)
     return replace(usual, candidates=lambda: of_entries(program, updates))
 
@@ -268,6 +272,8 @@ def _change(statement: ast.stmt) -> ast.AST:
 
 
 def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Suspect:
+    from autodetach.candidates.in_place_updates import names_of, of_updates
+
     names = names_of(statements)
     shown = ", ".join(f"`{n}`" for n in names)
     story = (
@@ -300,6 +306,8 @@ def _on_tape(program: Program) -> Iterator[list[Node]]:
 
 
 def _walked(program: Program, updates: list[Node]) -> Suspect:
+    from autodetach.candidates.new_leaves import as_leaf
+
     places = [node.site.node for node in updates if isinstance(node.site.node, ast.expr)]
     names = [f"`{text(_updated(program, place))}`" for place in places]
     story = (

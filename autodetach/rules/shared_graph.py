@@ -60,28 +60,13 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.candidates.begun_sum import begun_behind
-from autodetach.candidates.cut_between import cut_between
-from autodetach.candidates.joined_shares import joined_shares
-from autodetach.candidates.joined_terms import joined_terms
-from autodetach.candidates.layer_alone import layer_alone
-from autodetach.candidates.old_values import MEANT, old_values
-from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
-from autodetach.candidates.retaining import retained
-from autodetach.candidates.shared_calls import doubt_of, freeing_others, repeated_behind_step, shared_calls
-from autodetach.candidates.summed_in_call import summed_in_call, walked_before
 from autodetach.candidates.through_gradient import through_gradient
-from autodetach.candidates.trained_alone import trained_alone
-from autodetach.candidates.under_its_name import under_its_name
-from autodetach.candidates.weighted import detached
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.filled import is_filled, is_lazy
-from autodetach.view.free_names import free_name
 from autodetach.view.other_entries import stand_in_for_each_other
 from autodetach.view.program import (
     Program,
@@ -140,6 +125,20 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
 
 
 def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candidate]:
+    from autodetach.candidates.begun_sum import begun_behind
+    from autodetach.candidates.cut_between import cut_between
+    from autodetach.candidates.joined_shares import joined_shares
+    from autodetach.candidates.joined_terms import joined_terms
+    from autodetach.candidates.layer_alone import layer_alone
+    from autodetach.candidates.old_values import MEANT, old_values
+    from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
+    from autodetach.candidates.retaining import retained
+    from autodetach.candidates.shared_calls import doubt_of, freeing_others, repeated_behind_step, shared_calls
+    from autodetach.candidates.summed_in_call import summed_in_call, walked_before
+    from autodetach.candidates.trained_alone import trained_alone
+    from autodetach.candidates.under_its_name import under_its_name
+    from autodetach.candidates.weighted import detached
+
     if event.second.call in run.machine.tasks.unordered:
         return  # which of both has to keep the graph, nobody knows
     yield from under_its_name(program, run, event.first, event.second)
@@ -224,6 +223,7 @@ def _loop(
     from autodetach.codemods.insert_statement import InsertStatement
     from autodetach.codemods.replace_statement import ReplaceStatement
     from autodetach.codemods.set_keyword import SetKeyword
+    from autodetach.view.free_names import free_name
 
     call = event.second.call
     statement = program.statement(call)
@@ -288,6 +288,8 @@ def _is_plain(call: ast.Call) -> bool:
 
 def _may_sum_over(program: Program, statement: ast.stmt | None, owner: ast.AST | None) -> bool:
     """Whether the sum over a loop is one of tensors that are all there: of nothing it is a number."""
+    from autodetach.view.filled import is_filled, is_lazy
+
     if isinstance(owner, (ast.For, ast.AsyncFor)):
         items = owner.iter
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.ListComp, ast.GeneratorExp)):

@@ -60,25 +60,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.candidates.added_by_each import added_by_each
-from autodetach.candidates.called_later import called_later
-from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step, read_behind_step
-from autodetach.candidates.copied import read_copy
-from autodetach.candidates.copied_before_change import copied_before_change
-from autodetach.candidates.copied_before_loop import copied_before_loop
-from autodetach.candidates.copied_parameter import parameter_copied
-from autodetach.candidates.copied_views import read_copies, returned_copy
-from autodetach.candidates.measured import target_detached
-from autodetach.candidates.moved_behind_look import step_moved_behind_look
-from autodetach.candidates.moved_branch import branch_moved_before
-from autodetach.candidates.moved_steps import READ, differentiated_before, step_moved_behind, stepped_once
-from autodetach.candidates.new_tensors import new_tensors
-from autodetach.candidates.out_of_view import judged_again, made_by_stepped
-from autodetach.candidates.own_inputs import restricting, restricting_all
-from autodetach.candidates.part_of_later_loss import differentiated_with_later
-from autodetach.candidates.tail_of_branch import tail_moved_behind
-from autodetach.candidates.under_its_name import under_its_name
-from autodetach.candidates.views_handed_on import handed_on_copies
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
@@ -154,6 +135,26 @@ def _suspect(
 def _candidates(
     program: Program, run: Run, event: StaleSaved | SecondWalk, by: Differentiation, changed: Site
 ) -> Iterator[Candidate]:
+    from autodetach.candidates.added_by_each import added_by_each
+    from autodetach.candidates.called_later import called_later
+    from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step, read_behind_step
+    from autodetach.candidates.copied import read_copy
+    from autodetach.candidates.copied_before_change import copied_before_change
+    from autodetach.candidates.copied_before_loop import copied_before_loop
+    from autodetach.candidates.copied_parameter import parameter_copied
+    from autodetach.candidates.copied_views import read_copies, returned_copy
+    from autodetach.candidates.measured import target_detached
+    from autodetach.candidates.moved_behind_look import step_moved_behind_look
+    from autodetach.candidates.moved_branch import branch_moved_before
+    from autodetach.candidates.moved_steps import READ, differentiated_before, step_moved_behind, stepped_once
+    from autodetach.candidates.new_tensors import new_tensors
+    from autodetach.candidates.out_of_view import judged_again, made_by_stepped
+    from autodetach.candidates.own_inputs import restricting, restricting_all
+    from autodetach.candidates.part_of_later_loss import differentiated_with_later
+    from autodetach.candidates.tail_of_branch import tail_moved_behind
+    from autodetach.candidates.under_its_name import under_its_name
+    from autodetach.candidates.views_handed_on import handed_on_copies
+
     for first in event.node.walked_by[:1]:
         yield from under_its_name(program, run, first, by)
     moved = list(step_moved_behind(program, run, by, changed))

@@ -76,27 +76,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.candidates.current_entry import is_cached
-from autodetach.candidates.handed_back import with_doubt
-from autodetach.candidates.in_closures import keeping
-from autodetach.candidates.registries import of_registry
-from autodetach.candidates.stored_values import repairs_of_store
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth, makers_of_returned
 from autodetach.machine.program_values import Frame
-from autodetach.machine.untrained import is_taken_for_constant
 from autodetach.machine.values import Sequence
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.held_by_chain import is_held_by_chain
-from autodetach.view.hooked import is_kept_for_others
-from autodetach.view.lifetime import comes_again, left_of, walked
 from autodetach.view.program import Program, line, observed_of, stable, text
-from autodetach.view.summed_lists import is_list_of_numbers
-from autodetach.view.told_apart import is_told_apart
-from autodetach.view.told_by_tag import asks_where_not_reached, is_differentiated_where_not_reached
-from autodetach.view.unread_attributes import holder_of, is_for_others, is_read
 
 PART_OF_LOSS = "a loss takes the values for constants, which nothing else trains: they may be meant to be trained by it"
 
@@ -110,6 +97,17 @@ def find(program: Program) -> Iterator[Suspect]:
 
 
 def _suspect(program: Program, growth: Growth) -> Suspect | None:
+    from autodetach.candidates.current_entry import is_cached
+    from autodetach.candidates.handed_back import with_doubt
+    from autodetach.candidates.in_closures import keeping
+    from autodetach.candidates.registries import of_registry
+    from autodetach.view.held_by_chain import is_held_by_chain
+    from autodetach.view.hooked import is_kept_for_others
+    from autodetach.view.lifetime import comes_again, left_of, walked
+    from autodetach.view.summed_lists import is_list_of_numbers
+    from autodetach.view.told_by_tag import is_differentiated_where_not_reached
+    from autodetach.view.unread_attributes import is_for_others
+
     stored = growth.stored
     assert stored is not None
     statement = program.statement(stored.site.node)
@@ -149,6 +147,8 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
 
 def _dies_with_loop(program: Program, growth: Growth) -> bool:
     """Whether the container is a variable of the function that has the loop, and nothing else gets what is in it."""
+    from autodetach.view.unread_attributes import holder_of
+
     frame, stored = growth.activation.frame, growth.stored
     if not isinstance(frame, Frame) or stored is None or stored.container.born < frame.started:
         return False
@@ -177,6 +177,12 @@ def _observed(program: Program, node: Node, stored: Stored) -> tuple[str, ...]:
 
 def _doubted(program: Program, growth: Growth) -> Iterator[Candidate]:
     """What an object keeps between calls from elsewhere, and nothing in view reads, somebody else may differentiate."""
+    from autodetach.candidates.stored_values import repairs_of_store
+    from autodetach.machine.untrained import is_taken_for_constant
+    from autodetach.view.told_apart import is_told_apart
+    from autodetach.view.told_by_tag import asks_where_not_reached
+    from autodetach.view.unread_attributes import is_read
+
     stored = growth.stored
     assert stored is not None
     if is_told_apart(program, stored):

@@ -54,13 +54,11 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from autodetach.candidates.detaching import is_handed_over
 from autodetach.finding import Severity, StoryStep
 from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, is_walked_again
-from autodetach.machine.mixing import may_be_mixed
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import External, Function, Method, Native
 from autodetach.machine.spelling import arguments_of, last_word
@@ -71,9 +69,6 @@ from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.by_call import at_call
-from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
-from autodetach.view.given_again import given_again
 from autodetach.view.kept_within import is_kept_out_of_view, may_be_kept_within
 from autodetach.view.needed_again import NeededAgain
 from autodetach.view.other_entries import begins_where_called
@@ -107,11 +102,16 @@ def find(program: Program) -> Iterator[Suspect]:
 
 def _may_be_called(program: Program, d: Differentiation) -> bool:
     """Whether what the program, as it is set, does not call itself may walk the graph again."""
+    from autodetach.view.called_back import may_be_called_back, may_be_called_by_python
+
     return _waits_for_option(program, d) or may_be_called_back(program, d) or may_be_called_by_python(program, d)
 
 
 def _is_left_out(program: Program, d: Differentiation) -> bool:
     """Whether the budget has left out paths of the function that differentiates, which may walk the graph again."""
+    from autodetach.machine.mixing import may_be_mixed
+    from autodetach.view.by_call import at_call
+
     if not program.analysis.ended:
         return False
     oracles = [run.machine.oracle for run in program.runs if run.finished]
@@ -188,6 +188,8 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
 
     The graph of `option.update(self.encoder(x))` goes on behind the parameter, and may be walked there again.
     """
+    from autodetach.view.by_call import at_call
+
     function = program.scope(d.call)
     if not isinstance(function, FUNCTIONS):
         return False
@@ -255,6 +257,7 @@ def _suspect(program: Program, d: Differentiation) -> Suspect:
 
 
 def _candidates(program: Program, d: Differentiation) -> Iterator[Candidate]:
+    from autodetach.candidates.detaching import is_handed_over
     from autodetach.codemods.set_keyword import SetKeyword
 
     is_given = d.root_expression is not None and is_handed_over(program, d.root_expression)
@@ -269,6 +272,8 @@ def _doubt(program: Program, d: Differentiation) -> str | None:
 
 def _given_again(program: Program, d: Differentiation) -> str | None:
     """A doubt where each pass of a loop computes with what a caller out of view gives, perhaps with a graph."""
+    from autodetach.view.given_again import given_again
+
     given = given_again(program, d.call)
     return None if given is None else f"a caller may give `{given}` with a graph, which every pass walks again"
 
@@ -321,6 +326,8 @@ def _unseen_walks(program: Program, scope: ast.AST) -> list[tuple[ast.AST, dict[
 
 def _walks(at: ast.AST) -> bool:
     """`loss.backward()` and its like, and `loss.grad_fn`."""
+    from autodetach.view.called_back import WALKS
+
     if isinstance(at, ast.Attribute):
         return at.attr == "grad_fn"
     return isinstance(at, ast.Call) and last_word(at.func) in WALKS

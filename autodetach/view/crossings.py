@@ -8,7 +8,6 @@ from autodetach.machine.graph import Activation, Differentiation, Node, Pass, an
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor, Value
-from autodetach.view.by_call import at_call
 
 Crossed = tuple[Node, Value, Node]
 """A node, its operand from an earlier pass or from before the loop, and the node that made the operand."""
@@ -47,6 +46,8 @@ def window_begin(run: Run, d: Differentiation, before: Pass, now: Pass) -> Pass:
 
     What a pass takes from another one of its window is as it must be: the fault is what comes from an earlier window.
     """
+    from autodetach.view.by_call import at_call
+
     passes = [p for o in at_call(run, d.call) if o.number < d.number for p in o.loops]
     ends = [p.index for p in passes if p.activation is now.activation]
     if not ends or not before.index <= ends[-1] < now.index - 1:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.once import once
-from autodetach.view.by_call import at_call
-from autodetach.view.later_in_pass import LaterInPass
 from autodetach.view.program import Program, text
+
+if TYPE_CHECKING:
+    from autodetach.view.later_in_pass import LaterInPass
 
 
 class KeptWithin:
@@ -69,6 +71,8 @@ class KeptWithin:
 
     @cached_property
     def _given(self) -> LaterInPass:
+        from autodetach.view.later_in_pass import LaterInPass
+
         return LaterInPass(self._made)
 
     @cached_property
@@ -84,6 +88,8 @@ def kept_within(run: Run) -> KeptWithin:
 
 def may_be_kept_within(program: Program, d: Differentiation) -> str | None:
     """A doubt where a later loss of the pass comes from the network out of view that made a part of the graph."""
+    from autodetach.view.by_call import at_call
+
     for run in program.runs:
         for made in map(kept_within(run).keeping, at_call(run, d.call)):
             if made is not None:
@@ -93,6 +99,8 @@ def may_be_kept_within(program: Program, d: Differentiation) -> str | None:
 
 def is_kept_out_of_view(program: Program, d: Differentiation) -> bool:
     """Whether any method gives a later loss of the pass, of the network out of view that made a part of the graph."""
+    from autodetach.view.by_call import at_call
+
     return any(kept_within(run).is_given_again(other) for run in program.runs for other in at_call(run, d.call))
 
 

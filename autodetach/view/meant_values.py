@@ -10,11 +10,8 @@ from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import COPIES, Lost, Node
 from autodetach.machine.idle_steps import leaves_nothing_open
-from autodetach.machine.learning_rates import may_stand_still
 from autodetach.machine.spelling import called_name, spelled
 from autodetach.node_types import CALLABLES
-from autodetach.view.kept import is_of
-from autodetach.view.only_differentiated import is_only_differentiated
 from autodetach.view.program import Program
 
 DECAY = "weight_decay"
@@ -53,6 +50,8 @@ def is_frozen(program: Program, fact: HistoryLost) -> bool:
     A test may decide so, or the program may change it by hand: an annealed temperature, the weights of a teacher. It
     may be left as it is by its rate, and what is made at the same place may be trained elsewhere.
     """
+    from autodetach.machine.learning_rates import may_stand_still
+
     copies = [one for one in fact.lost if one.node.leaf and one.how in COPIES]
     if fact.raises or not copies:
         return False
@@ -67,6 +66,8 @@ def is_frozen(program: Program, fact: HistoryLost) -> bool:
 
 def _is_picked(program: Program, copy: ast.AST) -> bool:
     """Whether something else than a copy may be made there: by another function, or another part of a collection."""
+    from autodetach.view.kept import is_of
+
     if not isinstance(copy, ast.Call) or not (called_name(copy) == "new_tensor" or is_of(program, copy, ("torch",))):
         return True
     for at in program.enclosing(copy):
@@ -96,6 +97,8 @@ def _counts_nothing(place: ast.AST) -> bool:
 
 def _is_asked_on_purpose(program: Program, fact: HistoryLost, total: Node) -> bool:
     """Whether the values of a term may be wanted for what they are: a test asks for them, or somebody reads the sum."""
+    from autodetach.view.only_differentiated import is_only_differentiated
+
     if any(isinstance(at, (ast.If, ast.IfExp)) for one in fact.lost for at in _within(program, one.place)):
         return True
     return not is_only_differentiated(program, total.site.node, fact.site.node)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from autodetach.machine.events import GraphRead, WeightNormed
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.values import Tensor
 from autodetach.view.kept_within import kept_within
-from autodetach.view.later_in_pass import LaterInPass
+
+if TYPE_CHECKING:
+    from autodetach.view.later_in_pass import LaterInPass
 
 
 class NeededAgain:
@@ -56,6 +59,8 @@ class NeededAgain:
 
     @cached_property
     def _of_unknown(self) -> LaterInPass:
+        from autodetach.view.later_in_pass import LaterInPass
+
         return LaterInPass(
             d for d in self._run.machine.differentiations
             if any(n.assumed and not n.leaf and not n.parents for n in d.walked)
