@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from autodetach.checks import Change, Choice, Wanted
 from autodetach.finding import Finding
-from autodetach.fixing import in_terms_of
 from autodetach.named_tuples import NamedTuple
 from autodetach.perform import run_one
 from autodetach.shared import KEPT, Shared, first_sources
@@ -68,6 +67,8 @@ class _Uncontradicted(NamedTuple):
     changes: tuple[Change, ...]
 
     def sift(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> Choice:
+        from autodetach.fixing import in_terms_of
+
         places, known = sifted(self.wanted, findings, sources, root)
         edits = {change.path: change.edits for change in self.changes}
         first = {**sources, **{change.path: change.original for change in self.changes}}
@@ -89,6 +90,8 @@ class _Judge(NamedTuple):
     changes: tuple[Change, ...]
 
     def of(self, finding: Finding, first: Finding, sources: Mapping[str, Source]) -> Finding:
+        from autodetach.fixing import in_terms_of
+
         edits = {change.path: change.edits for change in self.changes}
         before = {**sources, **{change.path: change.original for change in self.changes}}
         first = in_terms_of(first, self.program, before, edits, sources)

@@ -60,6 +60,7 @@ class Suspect:
     `key` tells it apart independent of lines, so that it can be looked for in the edited program; its first element is
     the rule's code. Suspects with the same `fault` are different views of one error, of which one is reported.
     `certain`: no edge of the graph that it rests on is assumed; `observed` says which ones only a run has shown.
+    `candidates` imports what makes them: of most files, nobody asks.
     `lasts` tells whether an edited program still does what is told, though it may be too little to be told by itself.
     `untrains` tells whether an edited program comes to where a leaf is trained, and has cut that off from its gradient.
     `crosses`: it is that gradient crosses from one pass into the next, so that a repair can only cut it off there.

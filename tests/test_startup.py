@@ -97,6 +97,12 @@ def test_a_clean_file_loads_nothing_heavy(clean_file: Path, environment: dict[st
     assert loaded & HEAVY == set()
 
 
+def test_rules_load_no_repairs(environment: dict[str, str]) -> None:
+    loaded = python(environment, "-c", "import sys, autodetach.rules; print(*sys.modules, sep='\\n')").splitlines()
+    assert "autodetach.rules.accumulated_loss" in loaded
+    assert [name for name in loaded if name.startswith(("autodetach.candidates.", "autodetach.codemods"))] == []
+
+
 def test_a_clean_file_takes_little_longer_than_python_itself(clean_file: Path, environment: dict[str, str]) -> None:
     def seconds(*arguments: str) -> float:
         """Of the processor, so that what else the machine does while a process waits is not counted."""

@@ -14,7 +14,6 @@ from autodetach.candidates.averages import AVERAGED, averages_parameter
 from autodetach.candidates.begun_sum import begun_in_pass
 from autodetach.candidates.begun_with_sequence import begun_with_sequence
 from autodetach.candidates.begun_with_states import begun_with_states
-from autodetach.candidates.built_once import computed_where_read
 from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
@@ -285,6 +284,8 @@ def _leaves_again(c: Carried) -> Iterator[Repair]:
 
 def _trained_otherwise(c: Carried) -> Iterator[Candidate]:
     """The state is computed anew where it is read, or what it was made of is trained by one backward behind all."""
+    from autodetach.candidates.built_once import computed_where_read
+
     yield from kept_at_first(c.program, c.crossed)
     if not any(c.is_made_again(maker) for maker in c.makers):
         yield from computed_where_read(c.program, c.run, c.crossed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.called_inside import is_of_another_class
 from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
@@ -44,6 +43,8 @@ def _reads(tree: ast.Module) -> dict[str, list[Named]]:
 
 
 def _means(program: Program, node: Named, function: Function) -> bool:
+    from autodetach.candidates.called_inside import is_of_another_class
+
     if isinstance(node, ast.Name):
         return _is_visible(program, node, function)
     modules = _modules_of(program, node)

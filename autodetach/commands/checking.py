@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 
 from autodetach.adoption.adopt import write_baseline
-from autodetach.changes import NOTE_ON_CELLS, has_cells, patch_of
 from autodetach.commands.request import Request
 from autodetach.commands.run import Run, output_of
 from autodetach.console import counted, printable, put_bytes, say
@@ -38,6 +37,8 @@ def check(request: Request) -> int:
 
 def diff(request: Request) -> int:
     """Print a patch with the fixes, and why on standard error. The exit code is that of `check`."""
+    from autodetach.changes import NOTE_ON_CELLS, has_cells, patch_of
+
     output = output_of(request)
     this_run = Run(request, fixing=True)
     this_run.go()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from autodetach.adoption.adopt import Adoption, add_ignores
 from autodetach.beside import tasks_beside
-from autodetach.changes import write
 from autodetach.checks import Change
 from autodetach.commands.keeping import cache_folder
 from autodetach.commands.request import CLEAN, FINDINGS, STDIN, TROUBLE, Request, UsageError, say_problems
@@ -102,6 +101,8 @@ class Run:
 
     def write(self) -> None:
         """Write what is changed. The outcomes that rest on a file which cannot be written are forgotten."""
+        from autodetach.changes import write
+
         problems = write(self.changes, (*self.outcomes, *self.beside))
         self._report(problems)
         left = {problem.path for problem in problems}

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodetach.machine.attribute_names import twin
-from autodetach.machine.heap import Heap, Unclear
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Oracle, Policy, TestIndex, TestKey
 from autodetach.machine.state import STRIDE, OutOfFuel
 from autodetach.machine.values import Sym
 from autodetach.named_tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from autodetach.machine.heap import Heap
 
 ENTERED = ("classes", "hidden", "contradictions")
 """What others look for in a machine: who adds to these is noticed."""
@@ -163,6 +165,8 @@ class Apart:
         self._open = []
 
     def _begin(self) -> Heap | None:
+        from autodetach.machine.heap import Heap, Unclear
+
         if self._off:
             return None
         try:

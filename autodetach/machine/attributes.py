@@ -13,7 +13,6 @@ from autodetach.machine import (
     library_objects,
     open_listings,
     options,
-    own_functions,
     parameter_classes,
     part_names,
     progress_bars,
@@ -288,7 +287,9 @@ class Attributes(Core):
             return record_tools.attribute_of_record(self, cls, name)
         for path in library_bases(cls):
             if path.endswith("autograd.Function") and name == "apply":
-                return Native("apply", lambda args, kwargs, s: own_functions.apply_function(self, cls, args, kwargs, s))
+                from autodetach.machine.own_functions import apply_function
+
+                return Native("apply", lambda args, kwargs, s: apply_function(self, cls, args, kwargs, s))
             found = library_objects.class_attribute(self, path, name)
             if found is not MISSING:
                 return found

@@ -16,7 +16,6 @@ from collections.abc import Collection, Container, Iterator, Mapping
 from autodetach.machine.mentions import Import, bound_by, file_of, mentioned
 from autodetach.machine.oracle import TestKey
 from autodetach.machine.project import Module, Project
-from autodetach.machine.word_places import word_places
 from autodetach.named_tuples import NamedTuple
 
 MODULE = "<module>"
@@ -133,6 +132,8 @@ def not_passed(
 
     What stands in none is called MODULE. At what is in `others` it may begin, too. None where nothing is clear.
     """
+    from autodetach.machine.word_places import word_places
+
     mentions = mentioned(tree)
     if not mentions.is_clear:
         return None

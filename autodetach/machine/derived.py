@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autodetach.machine.classes import deriving_from
-from autodetach.machine.filled_later import set_in
 from autodetach.machine.program_values import Class, External, Function
 
 
@@ -18,6 +17,8 @@ def is_added(classes: Iterable[Class], base: Class | External, name: str) -> boo
 
 
 def _makes(cls: Class, name: str) -> bool:
+    from autodetach.machine.filled_later import set_in
+
     return name in cls.names or any(
         name in set_in(method.node) for method in cls.names.values() if isinstance(method, Function)
     )

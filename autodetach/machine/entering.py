@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from autodetach.machine.counters import Restore, widen
 from autodetach.machine.differentiation import differentiate
-from autodetach.machine.filled_later import fill
-from autodetach.machine.given_by_callers import defaults_of, given_by_name, not_none
 from autodetach.machine.graph import Activation, Loops, Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.made_by_callers import Others
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.reach import Reach
-from autodetach.machine.set_by_others import presume_unset
-from autodetach.machine.set_up import set_up
 from autodetach.machine.spelling import last_word
 from autodetach.machine.state import Raised
-from autodetach.machine.trainers import is_for_trainers
 from autodetach.machine.values import Mapping, Opaque, Tensor, Value
+
+if TYPE_CHECKING:
+    from autodetach.machine.counters import Restore
+    from autodetach.machine.made_by_callers import Others
 
 CALLED_FROM = "_called_from"
 """The field of a call that stands in no file with the function whose place it has."""
@@ -66,6 +64,8 @@ class Caller:
     def __init__(
         self, machine: Machine, function: Function, args: list[Value], reach: Reach | None, others: Others | None
     ) -> None:
+        from autodetach.machine.given_by_callers import given_by_name
+
         self._machine = machine
         self._function = function
         self._args = list(args)
@@ -82,6 +82,10 @@ class Caller:
 
     def call(self, activation: Activation | None, outer: Loops) -> bool:
         """Call it once, in a pass of `activation` if there is one; whether another call may show more."""
+        from autodetach.machine.counters import widen
+        from autodetach.machine.set_by_others import presume_unset
+        from autodetach.machine.trainers import is_for_trainers
+
         m, function = self._machine, self._function
         site = Site(function.node, function.qualname)
         m.grad_enabled = not turns_gradients_on(function)
@@ -127,6 +131,11 @@ class Caller:
 
     def _gives_more(self) -> Iterator[bool]:
         """Give more, and do more before, each time that it is asked for."""
+        from autodetach.machine.counters import widen
+        from autodetach.machine.filled_later import fill
+        from autodetach.machine.given_by_callers import not_none
+        from autodetach.machine.set_up import set_up
+
         m, function, reach = self._machine, self._function, self._reach
         more = not_none(m, function)
         made: list[str] = []
@@ -167,6 +176,8 @@ def grad_mode_set_by(statement: ast.stmt) -> bool | None:
 
 def flags_of(machine: Machine, function: Function) -> dict[str, Value]:
     """The parameters that are True or False by default, which the default path takes them for: callers may differ."""
+    from autodetach.machine.given_by_callers import defaults_of
+
     given: dict[str, Value] = {}
     for name, default in defaults_of(function):
         if isinstance(default, bool):

@@ -9,9 +9,7 @@ from typing import TypeAlias, TypeVar
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.entering import enter
-from autodetach.machine.inherited import inherited_runners
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.made_by_callers import Others, constructed
 from autodetach.machine.program_values import Class, ClassMethod, Function, Instance, StaticMethod
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import Value
@@ -180,6 +178,9 @@ def enter_function(machine: Machine, function: Function) -> list[str]:
 
 def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> list[str]:
     """Call the methods of an object that nobody has called."""
+    from autodetach.machine.inherited import inherited_runners
+    from autodetach.machine.made_by_callers import Others, constructed
+
     entered: list[str] = []
     open_ = methods_in_order(cls, reach)
     own = {name for name, value in open_ if value.qualname not in calls.in_view}

@@ -20,7 +20,6 @@ from autodetach.machine.graph import (
     assumed_way,
 )
 from autodetach.machine.program_values import Instance
-from autodetach.machine.rests_on import rests_on
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.named_tuples import NamedTuple
 
@@ -72,6 +71,8 @@ class StaleSaved(NamedTuple):
     @property
     def evidence(self) -> tuple[Node, ...]:
         """What it rests on."""
+        from autodetach.machine.rests_on import rests_on
+
         return (*self.path, *rests_on(self.node, self.by.roots))
 
 

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from autodetach.machine.evaluations import only_evaluates
 from autodetach.machine.events import GraphLent, GraphRead, HistoryLost, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
@@ -16,7 +15,6 @@ from autodetach.machine.growth import Growth, is_returned, is_whole, proven, sav
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis, Run
-from autodetach.machine.scans import is_scan
 from autodetach.machine.trained_elsewhere import is_only_shown, may_be_trained_out_of_view
 from autodetach.machine.trials import imported_home, is_tried_only
 from autodetach.machine.unseen import Unseen
@@ -102,6 +100,8 @@ def _may_train_callers(analysis: Analysis, growth: Growth) -> bool:
     network returns is there for any program, as what a function makes of the parts of what it is given, and, in an
     imported file, of a sequence that it goes on with until it finds its end.
     """
+    from autodetach.machine.scans import is_scan
+
     frame, run = growth.activation.frame, growth.run
     if not isinstance(frame, Frame) or frame.outer is None:
         return False
@@ -224,6 +224,8 @@ def _escapes(run: Run, growth: Growth, alike: _Alike) -> bool:
     Where a function only evaluates, metrics get what each pass makes; they count if they get that of several passes.
     What these give, and the function returns, may have history, and is not differentiated as a rule.
     """
+    from autodetach.machine.evaluations import only_evaluates
+
     if not run.machine.escapes:
         return False
     targets = alike.of(growth)

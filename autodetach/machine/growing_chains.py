@@ -24,7 +24,6 @@ from autodetach.machine.growth import (
     trains,
 )
 from autodetach.machine.held import contents, graph_in, held_by
-from autodetach.machine.local_records import is_in_local_record
 from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.nothing_added import adds_no_graph
@@ -246,6 +245,8 @@ def _unrolled(run: Run, crossing: Crossing) -> bool:
     Its graph dies with the name. What goes on for long, keeps its state in an object that is there before, or
     differentiates in every step without reaching the step before, is another matter.
     """
+    from autodetach.machine.local_records import is_in_local_record
+
     activation = crossing.activation
     if _descends(run, activation):
         return False

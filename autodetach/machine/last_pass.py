@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
 from autodetach.machine.counted_keys import counter_of
-from autodetach.machine.counted_loops import counted
 from autodetach.machine.delays import delay_of
 from autodetach.machine.graph import Loops, Pass
 from autodetach.machine.remainders import RANGES, divided, one_added_to, shown
@@ -97,6 +96,8 @@ def _counters_of(loop: ast.AST) -> frozenset[str]:
 
 def counter_of_loop(loop: ast.AST | None) -> str | None:
     """The name that counts the passes of a loop, of one with `while`, too."""
+    from autodetach.machine.counted_loops import counted
+
     if isinstance(loop, ast.For):
         return counter_of(loop) or None
     found = counted(loop) if isinstance(loop, ast.While) else None
@@ -198,6 +199,8 @@ def _is_one(node: ast.expr) -> bool:
 
 def _bound_of(loop: ast.AST | None) -> str:
     """`n` of `range(n)`, `len(items)` of `enumerate(items)`, and zero of what counts down to it; empty of all else."""
+    from autodetach.machine.counted_loops import counted
+
     if isinstance(loop, ast.While):
         found, step = counted(loop), loop.body[-1]
         goes_below = isinstance(loop.test, ast.Compare) and isinstance(loop.test.ops[0], (ast.Lt, ast.NotEq))

@@ -9,7 +9,6 @@ from itertools import chain, islice
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in, walk
-from autodetach.machine.counted_loops import counted
 from autodetach.machine.definitions import Definitions
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
@@ -196,6 +195,8 @@ class Looping(Definitions):
 
     def _look_how_far(self, activation: Activation, node: ast.While, frame: Frame) -> None:
         """A loop that counts is as long as the range would be; what fills a list until there is enough is no longer."""
+        from autodetach.machine.counted_loops import counted
+
         counts = counted(node)
         if counts is None:
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from autodetach.machine.converters import only_converts
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
@@ -175,6 +174,8 @@ def are_apart(left: Value, right: Value) -> bool:
 
 def _is_converted(m: Core, test: ast.AST) -> bool:
     """Whether a test only chooses how the value is made a number."""
+    from autodetach.machine.converters import only_converts
+
     statement, frame = m.trail[-1]
     function = frame.function.node if frame.function is not None else None
     block = getattr(function, "body", None) or next(([at] for at, there in m.trail if there is frame), [])

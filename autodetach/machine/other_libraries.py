@@ -9,7 +9,6 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import lost_by_arrays, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.lent import note_lent
-from autodetach.machine.log_records import logged
 from autodetach.machine.marks import HELD, LEAVES, LEFT_OUT
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import of_sums, truth_of_sums, wanted
@@ -57,6 +56,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if known is not None:
         return known(m, args, kwargs, site)
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
+        from autodetach.machine.log_records import logged
+
         if top not in QUIET_MODULES:
             note_lent(m, [*args, *kwargs.values()])
         show(m, [*args, *kwargs.values()], site)

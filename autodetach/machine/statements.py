@@ -20,7 +20,6 @@ from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.loops import RETURN, Looping, is_little, overfull
 from autodetach.machine.opened import Leave
 from autodetach.machine.oracle import Policy
-from autodetach.machine.patterns import matches
 from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.quiet import matters
 from autodetach.machine.searches import must_find
@@ -140,6 +139,8 @@ class Statements(Looping):
         return self.block(node.body if is_so else node.orelse, frame)
 
     def _exec_Match(self, node: ast.stmt, frame: Frame) -> str | None:
+        from autodetach.machine.patterns import matches
+
         assert isinstance(node, ast.Match)
         subject = self.eval(node.subject, frame)
         for case in node.cases:

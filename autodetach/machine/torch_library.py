@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.machine import (
-    foreach,
-    operations,
-    parametrizations,
-    pytree,
-    step_hooks,
-    tensors,
-    transforms,
-    weight_norms,
-)
+from autodetach.machine import foreach, operations, parametrizations, pytree, step_hooks, tensors, transforms
 from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number
 from autodetach.machine.autograd_calls import autograd_backward, autograd_grad
 from autodetach.machine.called_unseen import register, register_samplers
@@ -222,6 +213,8 @@ def _buffer(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
 
 def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    from autodetach.machine import weight_norms
+
     name = part.rpartition(".")[2]
     wanted(m, args[:1] or list(kwargs.values()), site, name)
     if name == "register_parametrization":

@@ -26,7 +26,6 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.lent import note_lent
-from autodetach.machine.log_records import logged
 from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import tags_of
@@ -209,6 +208,8 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
     if name in options.PARSE and QUIET in this.attrs:
         return options.parsed(m, name, args, kwargs)
     if name in REPORTS and not _is_operation(this, name, values):
+        from autodetach.machine.log_records import logged
+
         show(m, values, site)
         logged(m, name, args, kwargs, site)
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.chosen_by_default import entries_by_default
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
@@ -22,6 +21,8 @@ DEEP = 4
 
 def unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
     """A look-up by a key that is not there for certain: the only value of an equal unknown key, else MISSING."""
+    from autodetach.machine.chosen_by_default import entries_by_default
+
     possible = [value for other, value in this.items.values() if may_be(key, other)] if this.exact else []
     if this.exact and is_known(key):
         if len(possible) < 2:

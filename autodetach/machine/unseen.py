@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from autodetach.machine.children import children_of, statements_in
-from autodetach.machine.class_families import Families
 from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of
 from autodetach.node_types import FUNCTIONS
+
+if TYPE_CHECKING:
+    from autodetach.machine.class_families import Families
 
 ELEMENTS = frozenset({"values", "items", "get", "pop", "popleft", "popitem"})
 """Methods of containers that give what is in them."""
@@ -44,6 +47,8 @@ class Unseen:
 
         With a `loop`, only statements in it count for a variable: what stands behind it comes later.
         """
+        from autodetach.machine.class_families import Families
+
         if not self._is_built:
             self._is_built = True
             families = Families(self._trees)

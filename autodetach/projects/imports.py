@@ -9,8 +9,6 @@ from functools import cached_property, lru_cache
 from autodetach.decoding import SourceError
 from autodetach.disk.files import ReadError, read_bytes, relative
 from autodetach.disk.state import ABSENT, NOTHING, Ground, Known, digest, file_digest, known_at, known_folder, mark_of
-from autodetach.projects.named_folders import named_folders
-from autodetach.projects.scripts import imported, is_script
 from autodetach.projects.search_path import folder_above, folders_around, looks_around
 from autodetach.source import Source
 
@@ -106,6 +104,8 @@ class Imports:
     @cached_property
     def _is_script(self) -> bool:
         """Whether the analysed file, which stands in a package, is run, and nothing that it imports is only around."""
+        from autodetach.projects.scripts import imported, is_script
+
         raw = bytes_at(self._root)
         if raw is None or not is_script(raw):
             return False
@@ -117,6 +117,8 @@ class Imports:
     @cached_property
     def _around(self) -> tuple[str, ...]:
         """What the analysed file puts on `sys.path` beside, for all files that it imports."""
+        from autodetach.projects.named_folders import named_folders
+
         raw = bytes_at(self._root)
         if raw is None or not looks_around(raw):
             return ()

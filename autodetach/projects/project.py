@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Mapping
 from typing import Protocol
 
-from autodetach.incremental.reparse import reparsed
 from autodetach.machine.project import Module
 from autodetach.old_names import parsed
 from autodetach.relevance import says
@@ -161,6 +160,8 @@ class Edited:
     """A program some of whose files are edited; all else is that of `base`."""
 
     def __init__(self, base: Files, sources: Mapping[str, Source]) -> None:
+        from autodetach.incremental.reparse import reparsed
+
         self._base = base
         self._replaced: dict[str, Module] = {}
         for old in base.modules:

@@ -28,13 +28,13 @@ from autodetach.proving.branches_off import (
 from autodetach.proving.other_classes import Other, others_that_train
 from autodetach.proving.trial import Trial
 from autodetach.proving.turned_tests import Change, changes_for
-from autodetach.proving.written_settings import Written
 from autodetach.source import Edit
 from autodetach.suspect import Candidate, Suspect
 from autodetach.view.program import Program, parents_in
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
+    from autodetach.proving.written_settings import Written
 
 TURNED_ON = "it is trained where a setting is another one than is written in the program: see {}"
 KEPT = "AD1"
@@ -116,6 +116,8 @@ class TurnedOn:
         return self._found[key]
 
     def _looked_for(self, places: tuple[ast.AST, ...], *, read: bool) -> Iterator[tuple[Branch, Changes]]:
+        from autodetach.proving.written_settings import Written
+
         self._words = self._words or Words(self._analysis.trees)
         words = self._words.of(self._statements(places), read=read)
         told: set[Changes] = set()

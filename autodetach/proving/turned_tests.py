@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from autodetach.machine.last_pass import MIRRORED
 from autodetach.named_tuples import NamedTuple
-from autodetach.proving.written_settings import PLAIN, Written
+
+if TYPE_CHECKING:
+    from autodetach.proving.written_settings import Written
 
 OPPOSITE = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
@@ -45,6 +48,8 @@ def changes_for(written: Written, test: ast.expr, truth: bool, depth: int = DEEP
 
 
 def _for_comparison(written: Written, test: ast.Compare, truth: bool) -> tuple[Change, ...]:
+    from autodetach.proving.written_settings import PLAIN
+
     left, right, sign = test.left, test.comparators[0], type(test.ops[0])
     wanted = sign if truth else OPPOSITE[sign]
     if wanted is ast.In and isinstance(left, ast.Constant):
@@ -75,6 +80,8 @@ def _with_another(written: Written, one: ast.Constant, place: ast.expr) -> tuple
 
 
 def _written_otherwise(written: Written, place: ast.expr, other: Callable[[Constant], Constant]) -> tuple[Change, ...]:
+    from autodetach.proving.written_settings import PLAIN
+
     if isinstance(place, ast.Constant):
         return ()
     constants = written.constants(place)

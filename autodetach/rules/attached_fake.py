@@ -43,7 +43,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from autodetach.candidates.through_gradient import doubt_of_gradient
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
 from autodetach.machine.events import SecondWalk, StaleSaved
@@ -75,14 +74,19 @@ def find(program: Program) -> Iterator[Suspect]:
         events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
         for event in events:
             cuts = cut_sets(run, event)
-            if not cuts or (isinstance(event, SecondWalk) and doubt_of_gradient(run, event.first) is not None):
-                continue  # what is walked for a gradient in the loss is walked twice on purpose
-            if isinstance(event, SecondWalk) and _is_outdated(run, event):
+            if not cuts or (isinstance(event, SecondWalk) and (_is_on_purpose(run, event) or _is_outdated(run, event))):
                 continue
             suspect = _suspect(program, run, event, cuts)
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
+
+
+def _is_on_purpose(run: Run, event: SecondWalk) -> bool:
+    """Whether it is walked for a gradient that is in the loss."""
+    from autodetach.candidates.through_gradient import doubt_of_gradient
+
+    return doubt_of_gradient(run, event.first) is not None
 
 
 def _is_outdated(run: Run, event: SecondWalk) -> bool:

@@ -66,7 +66,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.growing_state import growing_state
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
 from autodetach.machine.operands import expression_of
@@ -87,6 +86,8 @@ def find(program: Program) -> Iterator[Suspect]:
                 yield suspect
     for growth in program.growths:
         if growth.kind == "chain" and not growth.linear and (growth.dead or not begins_anew(program, growth)):
+            from autodetach.candidates.growing_state import growing_state
+
             suspect = growing_state(program, growth)
             if suspect.key not in seen:
                 seen.add(suspect.key)

@@ -77,7 +77,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autodetach.candidates.idle_closures import gives_old_loss
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
 from autodetach.machine.operands import expression_of
@@ -104,11 +103,17 @@ ELSEWHERE = "another loss trains what it is computed from: whether its value may
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
     for run in program.runs:
-        old_losses = (gives_old_loss(program, event) for event in run.machine.old_losses)
-        for suspect in (*_errors(program, run), *_stale(program, run), *old_losses):
+        for suspect in (*_errors(program, run), *_stale(program, run), *_old_losses(program, run)):
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
+
+
+def _old_losses(program: Program, run: Run) -> Iterator[Suspect]:
+    for event in run.machine.old_losses:
+        from autodetach.candidates.idle_closures import gives_old_loss
+
+        yield gives_old_loss(program, event)
 
 
 def _errors(program: Program, run: Run) -> Iterator[Suspect]:

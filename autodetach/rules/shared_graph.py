@@ -60,7 +60,6 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.candidates.through_gradient import through_gradient
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Differentiation
@@ -135,6 +134,7 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     from autodetach.candidates.retaining import retained
     from autodetach.candidates.shared_calls import doubt_of, freeing_others, repeated_behind_step, shared_calls
     from autodetach.candidates.summed_in_call import summed_in_call, walked_before
+    from autodetach.candidates.through_gradient import through_gradient
     from autodetach.candidates.trained_alone import trained_alone
     from autodetach.candidates.under_its_name import under_its_name
     from autodetach.candidates.weighted import detached

@@ -7,7 +7,6 @@ import ast
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.view.changed_in_place import is_changed_in_place
-from autodetach.view.changes import Changes
 from autodetach.view.handed_over import makers_of_hooks
 from autodetach.view.program import Program
 from autodetach.view.runs_between import between_of, earlier_than, is_stepped_by
@@ -25,6 +24,8 @@ def _may_be_changed(program: Program, run: Run, statements: list[ast.stmt], oute
 
     That passes train the leaves is what the statements are moved for.
     """
+    from autodetach.view.changes import Changes
+
     look = Changes(program, run, statements, outer)
     if look.reads_what_passes():
         return True

@@ -11,7 +11,6 @@ from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import arguments_of, last_word
 from autodetach.machine.values import Value
 from autodetach.node_types import CALLABLES
-from autodetach.view.called_with import functions_of_call
 from autodetach.view.program import Program
 from autodetach.view.read_by import Function
 
@@ -23,6 +22,8 @@ def hooks_of(
     program: Program, known: dict[str, list[Function]], value: Callable[[ast.expr], Value]
 ) -> Iterator[ast.stmt | ast.expr]:
     """The bodies of all hooks: lambdas, functions and methods, those that a function makes, and objects."""
+    from autodetach.view.called_with import functions_of_call
+
     for hook in (hook for tree in program.analysis.trees for hook in _given_as_hooks(tree)):
         if isinstance(hook, ast.Lambda):
             yield hook.body
