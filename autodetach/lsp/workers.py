@@ -17,20 +17,16 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pkgutil import iter_modules
 from typing import Any, TypeVar
 
+import autodetach
 from autodetach.safe_path import safe_path
 
 T = TypeVar("T")
 
-PRELOADED = (
-    "autodetach.incremental.again",
-    "autodetach.lsp.work",
-    "autodetach.machine.exploring",
-    "autodetach.rules",
-    "autodetach.codemods.tree",
-)
-"""What takes long to load."""
+FOLDERS = ("machine", "view", "candidates", "codemods", "rules", "proving", "incremental")
+"""Where everything is loaded before anything is asked: on the command line, it is with the first that needs it."""
 
 PATIENCE = 0.5
 """Seconds that a process has to stop what it does."""
@@ -38,6 +34,13 @@ MANY_OBJECTS = 50_000
 TOO_MANY_OBJECTS = 2_000_000
 PAUSE = 0.5
 """New objects are looked through for cycles if there are many and nothing is asked for so many seconds, or too many."""
+
+
+def preloaded() -> list[str]:
+    """The names of the modules that a process shall have when it begins."""
+    home = os.path.dirname(autodetach.__file__)
+    found = ((folder, module.name) for folder in FOLDERS for module in iter_modules([os.path.join(home, folder)]))
+    return ["autodetach.lsp.work", *(f"autodetach.{folder}.{name}" for folder, name in found)]
 
 
 class WorkerDied(Exception):
@@ -56,7 +59,7 @@ class Workers:
         forks = "forkserver" in multiprocessing.get_all_start_methods()
         self._context = multiprocessing.get_context("forkserver" if forks else "spawn")
         if forks:
-            self._context.set_forkserver_preload(list(PRELOADED))
+            self._context.set_forkserver_preload(preloaded())
             with safe_path("forkserver"):
                 forkserver.ensure_running()
         self.size = size

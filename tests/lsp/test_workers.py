@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autodetach.lsp import workers
-from autodetach.lsp.workers import Stopped, WorkerDied, Workers, pause, tell
+from autodetach.lsp.workers import Stopped, WorkerDied, Workers, pause, preloaded, tell
 
 Pool = Callable[[Callable[[Workers], Awaitable[None]]], None]
 SOON = 20.0
@@ -38,6 +40,10 @@ def count(end: int) -> int:
     for number in range(end):
         tell(number)
     return end
+
+
+def not_loaded(names: list[str]) -> set[str]:
+    return {*names} - {*sys.modules}
 
 
 def die() -> None:
@@ -145,5 +151,16 @@ def test_a_process_that_dies_is_told(pool: Pool) -> None:
         with pytest.raises(WorkerDied):
             await made.run(die, about="a")
         assert await made.run(count, 1, about="a") == 1
+
+    pool(test)
+
+
+@pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="each process loads for itself")
+def test_a_process_begins_with_everything(pool: Pool) -> None:
+    names = preloaded()
+    assert {"autodetach.machine.exploring", "autodetach.candidates.carried", "autodetach.codemods.tree"} < {*names}
+
+    async def test(made: Workers) -> None:
+        assert await made.run(not_loaded, names) == set()
 
     pool(test)
