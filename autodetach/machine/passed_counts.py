@@ -16,8 +16,11 @@ from autodetach.machine.values import PASSED, Sequence, Sym, Tensor, Value
 
 ONLY_PASSED = frozenset({PASSED})
 NO_TAGS: frozenset[object] = frozenset()
-COUNTING = frozenset("sum nansum count_nonzero item cpu cuda to int long float double detach".split())
-"""Methods of what holds True and False that count it, or give it, or the count, in another form."""
+COUNTING = frozenset(
+    "sum nansum count_nonzero item cpu cuda to int long float double detach all any logical_and logical_or logical_xor "
+    "logical_not".split()
+)
+"""What counts True and False, or gives them, what is put together of them, or the count, in another form."""
 TESTS = frozenset({OPERATORS[name] for name in ("Lt", "LtE", "Gt", "GtE", "Eq")})
 
 
