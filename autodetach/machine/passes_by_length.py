@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
 
 from autodetach.kept import kept
 from autodetach.machine.children import blocks_of, children_of, nodes_in, stands_in
@@ -23,12 +24,12 @@ LAST: dict[tuple[type[ast.cmpop], int], bool] = {
     (ast.NotEq, 1): False, (ast.Lt, 1): False, (ast.LtE, 2): False,
 }  # fmt: skip
 """Whether `i - n` and a number, compared with zero, is so in the last pass `i == n - 1` only, or in all but that."""
-GOES_ON = "goes on"
-"""What is said of a loop that counts nothing that a test asks for: one around it may."""
 NUMBER = ""
 """What stands for one among the terms of a sum."""
 
-Sum = dict[str, int]
+Asks: TypeAlias = Literal["last", "others", "another loop", "unclear"]
+"""A test is true in the last pass of a loop only, or in all but that, or asks for a loop around it, or for neither."""
+Sum: TypeAlias = dict[str, int]
 """How often each term is added, by its text."""
 Block = tuple[list[ast.stmt], int]
 
@@ -52,23 +53,23 @@ def pass_by_length(test: ast.AST, loops: Loops, scope: ast.AST, *, of_last: bool
     """The pass of the loop in whose last one a test is true only, or, if not `of_last`, in all but that."""
     if _sides(test) is None:
         return None
-    known, own = _told(scope), _own_loops(scope)
+    known, own = _known(scope), _own_loops(scope)
     for current in reversed(loops):
         loop = current.activation.node
         if isinstance(loop, ast.For):
             if loop not in own:
                 return None  # that of a caller, or around the function: its names are others
             if (test, loop) not in known:
-                known[test, loop] = _ask(test, loop, scope)
-            told = known[test, loop]
-            if told is not GOES_ON:
-                return current if told is of_last else None
+                known[test, loop] = _asks(test, loop, scope)
+            asks = known[test, loop]
+            if asks != "another loop":
+                return current if asks == ("last" if of_last else "others") else None
     return None
 
 
 @kept
-def _told(scope: ast.AST) -> dict[tuple[ast.AST, ast.For], bool | str | None]:
-    """What is known of tests in loops of a function or file; see `_ask`."""
+def _known(scope: ast.AST) -> dict[tuple[ast.AST, ast.For], Asks]:
+    """What tests in loops of a function or file ask for, as far as that was looked at."""
     return {}
 
 
@@ -77,22 +78,21 @@ def _own_loops(scope: ast.AST) -> frozenset[ast.AST]:
     return frozenset(n for n in _own_nodes(scope) if isinstance(n, ast.For))
 
 
-def _ask(test: ast.AST, loop: ast.For, scope: ast.AST) -> bool | str | None:
-    """Whether a test asks for the last pass of a loop, or for any but that; `GOES_ON` if it may ask for another one."""
+def _asks(test: ast.AST, loop: ast.For, scope: ast.AST) -> Asks:
     place = next((i for i, s in enumerate(loop.body) if stands_in(test, s)), None)
     names = _names(scope)
     length = _length(loop, names) if place is not None else None
     if place is None or length is None:
-        return None
+        return "unclear"
     asked = _difference(test, loop, names)
     for counter in asked.terms if asked is not None else ():
         first = _first_value(counter, loop, place, scope)
         if asked is not None and first is not None and asked.terms[counter] in (1, -1):
-            return _is_of_last(asked, counter, first, length)
-    return GOES_ON
+            return _asks_of(asked, counter, first, length)
+    return "another loop"
 
 
-def _is_of_last(asked: _Difference, counter: str, first: Sum, length: Sum) -> bool | None:
+def _asks_of(asked: _Difference, counter: str, first: Sum, length: Sum) -> Asks:
     """`counter` is `first` in the first pass."""
     times = asked.terms[counter]
     rest = {term: number for term, number in asked.terms.items() if term != counter}
@@ -100,7 +100,9 @@ def _is_of_last(asked: _Difference, counter: str, first: Sum, length: Sum) -> bo
     number = rest.pop(NUMBER, 0)
     sign = asked.sign if times == 1 else MIRRORED.get(asked.sign, asked.sign)
     is_last = LAST.get((sign, number * times))
-    return None if any(rest.values()) or is_last is None else is_last is not asked.is_turned
+    if any(rest.values()) or is_last is None:
+        return "unclear"
+    return "last" if is_last is not asked.is_turned else "others"
 
 
 @kept
