@@ -36,7 +36,7 @@ def extending(program: Program, stored: Stored, *, number: bool) -> Iterator[Can
         yield from joined
         return
     yield Candidate(
-        f"store the values without their graph: `{text(element)}.detach()`", (AppendMethod(element, "detach"),)
+        f"store the values without their graph: `.detach()` on `{text(element)}`", (AppendMethod(element, "detach"),)
     )
     around = program.parents.get(element)
     is_taken = isinstance(around, ast.Call) and spelled(around.func) in ("list", "tuple")

@@ -147,7 +147,7 @@ def _handed_over(event: HistoryCopied) -> Iterator[Candidate]:
     call, passed = event.site.node, next(handed(event.chain, event.tensor), None)
     if passed is not None:
         yield Candidate(
-            f"hand over the value without its graph: `{text(passed)}.detach()`", (AppendMethod(passed, "detach"),)
+            f"hand over the value without its graph: `.detach()` on `{text(passed)}`", (AppendMethod(passed, "detach"),)
         )
     if event.owner is not None or not isinstance(call, ast.Call) or len(call.args) != 1:
         return

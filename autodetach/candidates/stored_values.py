@@ -168,7 +168,7 @@ def _handed_over(stored: Stored) -> Iterator[Candidate]:
     given = next(handed(stored.chain, stored.tensor), None)
     if given is None:
         return
-    message = f"hand over the value without its graph: `{text(given)}.detach()`"
+    message = f"hand over the value without its graph: `.detach()` on `{text(given)}`"
     yield Candidate(message, (AppendMethod(given, "detach"),))
     # The state of the step before has its graph, too.
     beside = (next(handed(stored.chain, tensor), None) for tensor in graph_in(stored.value))
