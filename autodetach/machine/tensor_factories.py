@@ -24,6 +24,8 @@ TENSOR_CLASSES = frozenset(
 
 OF_VALUES = frozenset({"tensor", "as_tensor", "asarray", "scalar_tensor", "from_numpy"})
 """What makes a tensor of the values that it is given."""
+MAX_DIMENSIONS = 128
+"""For more levels of lists, `torch.tensor` raises `too many dimensions` (torch/csrc/utils/tensor_new.cpp)."""
 
 
 def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -41,9 +43,7 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         shape = None if isinstance(written_at(site, 0), ast.Subscript) and is_number(first) else shape_of_data(first)
         if name not in ("from_numpy", "scalar_tensor") and kwargs.get("dtype") is None:
             made_of(m, args[:1], site)
-        number = first
-        while isinstance(number, Sequence) and number.items:
-            number = number.items[0]
+        number = _first_number(first)
         is_float = True if isinstance(number, float) else False if isinstance(number, int) else None
     elif name.endswith("_like") and isinstance(first, Tensor):
         shape, is_float = first.shape, True if name.startswith("randn") else first.is_float
@@ -88,6 +88,15 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
     if wants is not False and m.truth(wants, site, default=False):
         m.require_grad(result, site)
     return result
+
+
+def _first_number(data: Value) -> Value:
+    """The first one in lists of lists, as deep as PyTorch looks into them: a list may hold itself."""
+    for _ in range(MAX_DIMENSIONS):
+        if not isinstance(data, Sequence) or not data.items:
+            return data
+        data = data.items[0]
+    return None
 
 
 def variable(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -599,6 +599,43 @@ def test_the_grammar_is_whole() -> None:
     assert kinds - old - used == set()
 
 
+HOLDING_ITSELF = {
+    "list": "held = []\nheld.append(held)",
+    "numbers": "held = [1]\nheld.insert(0, held)",
+    "dict": "held = {}\nheld['a'] = held",
+    "tuple": "inner = []\nheld = (inner, 1)\ninner.append(held)",
+    "object": "class Node:\n    pass\nheld = Node()\nheld.self, held.all = held, [held]",
+    "tree": "class Node:\n    def __init__(self, above):\n        self.above, self.below = above, []\n"
+    "        if above: above.below.append(self)\nheld = Node(None)\nNode(Node(held))",
+}
+USES = (
+    "torch.tensor(held)", "torch.as_tensor(held)", "torch.stack(held)", "torch.cat(held)", "numpy.array(held)",
+    "sum(held)", "max(held)", "sorted(held)", "float(held)", "str(held)", "f'{held}'", "held == held", "loss in held",
+    "copy.deepcopy(held)", "json.dumps(held)", "list(itertools.chain(*held))", "kept.append((held, loss))",
+    "held.append(loss)", "held.extend(held)", "held['a'] = loss", "held.loss = loss", "net(held)",
+    "torch.save(held, 'file')", "torch.utils.data.default_collate(held)", "torch.optim.SGD(held, 0.1)",
+    "torch.autograd.grad(loss, held)", "torch.utils._pytree.tree_map(abs, held)", "held * 2", "held + held",
+)  # fmt: skip
+LOOP = """
+import copy, itertools, json, numpy, torch
+net = torch.nn.Linear(4, 2)
+{held}
+kept = []
+for step in range(5):
+    loss = net(torch.randn(1, 4)).sum()
+    loss.backward()
+    kept.append(loss)
+    {use}
+"""
+
+
+@pytest.mark.parametrize("holder", list(HOLDING_ITSELF))
+def test_what_holds_itself(worker: Worker, holder: str) -> None:
+    for use in USES:
+        answer = worker.judge(LOOP.format(held=HOLDING_ITSELF[holder], use=use))
+        assert answer.error == "", use
+
+
 @pytest.mark.parametrize("key", list(HEADERS))
 def test_grammar_nested_in_itself(worker: Worker, key: str) -> None:
     for depth in range(6):
