@@ -112,6 +112,8 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
                 result.attrs[FROM_NUMBER] = number
             return result
         if one is Sym or other is Sym:
+            if (left is None and is_number(right)) or (right is None and is_number(left)):
+                m.refuse(site, "unsupported operands", "TypeError")
             whole = _of_count(op, left, right)
             return _of_unknown(m, op, left, right, site) if whole is MISSING else whole
         return _of_constants(m, op, left, right, site)
@@ -147,6 +149,11 @@ def _of_constants(m: Objects, op: str, left: Value, right: Value, site: Site) ->
         return m.fresh()
     if isinstance(result, int) and abs(result) > HUGE:
         return m.fresh("number")
+    if m.loops and type(result) in (int, float):
+        module = m.trail[-1][1].top.module if m.trail else None
+        before = m.varying.before(site.node, None if module is None else module.tree, m.loops, result)
+        if before is not None:
+            return m.fresh("number", lo=result if op == "Add" and type(result) is int and result > before else None)
     if isinstance(result, (str, bytes)) and len(result) > LONG:
         return m.fresh("str")
     return result
