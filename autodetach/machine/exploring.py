@@ -17,6 +17,7 @@ from autodetach.machine.running import FUEL_PER_RUN
 from autodetach.machine.state import FUEL_FOR_IMPORTS
 from autodetach.machine.surroundings import around
 from autodetach.machine.waiting import Kept, Waiting
+from autodetach.machine.walking import differentiates
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence
@@ -256,13 +257,22 @@ def variants(run: Run) -> list[Policy]:
         if is_option and decision.key not in flipped and not is_part(decision.key, flipped):
             made.append(run.policy.turned(decision))
     if depth == 0:
+        trained = _lines_of_training(run)
         for decision in run.machine.oracle.decisions.values():
             if decision.relevant and not decision.settings and run.machine.oracle.visits.get(decision.key, 0) > 1:
                 made.append(run.policy.with_flip(decision.key, "later"))
-                # What is done in every k-th pass, or with every k elements, is rarely done in the first.
-                if decision.counts and not is_usual(decision.text):
+                # What is done in every k-th pass, or with every k elements, is rarely done in the first, nor is what
+                # trains once an answer from out of view says so: an environment, that an episode is over.
+                waits = decision.counts or (decision.default and decision.line in trained)
+                if waits and not is_usual(decision.text):
                     made.append(run.policy.with_flip(decision.key, "after"))
     return made
+
+
+def _lines_of_training(run: Run) -> set[int]:
+    """The lines of the tests that were true, and behind which the program differentiates."""
+    tests = (node for node, is_so in run.machine.ways if is_so and isinstance(node, ast.If))
+    return {node.test.lineno for node in tests if any(map(differentiates, node.body))}
 
 
 def suspects(run: Run) -> list[Policy]:

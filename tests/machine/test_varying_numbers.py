@@ -1,4 +1,4 @@
-"""A number that is another one in each pass tells nothing of the passes that are not run: what it asks for may happen."""
+"""A number that is another one in each pass tells nothing of the passes that are not run: what it asks for may be."""
 
 from __future__ import annotations
 
