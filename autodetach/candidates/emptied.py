@@ -9,10 +9,10 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TypeGuard
 
 from autodetach.candidates.cover import cover, innermost
 from autodetach.candidates.emptying import emptying
+from autodetach.candidates.grown_alike import grown_together, is_list
 from autodetach.candidates.placed_reads import (
     is_read_before_filled,
     is_read_by_place,
@@ -20,11 +20,9 @@ from autodetach.candidates.placed_reads import (
     is_shortened,
 )
 from autodetach.candidates.reads import Repair
-from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation
-from autodetach.machine.program_values import Frame
-from autodetach.machine.values import Sequence, Value
+from autodetach.machine.values import Sequence
 from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
@@ -48,7 +46,10 @@ def emptied_lists(
     statement = placed(program, d, frame, activation.node)
     if statement is None:
         return
-    texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *grown_alike(program, h))))
+    beside = [grown_together(again, h) for h in lists.values()]
+    if any(found is None for found in beside):
+        return  # emptied alone, it would be shorter than what is read with it
+    texts = list(dict.fromkeys((*(h.text for h in lists.values()), *(t for found in beside for t in found or ()))))
     values = [h.value for h in lists.values() if is_list(h.value)]
     is_needed = (
         any(value.dropped for value in values)
@@ -120,39 +121,6 @@ def names_in(statements: list[ast.stmt]) -> Iterator[str]:
                 yield node.id
             elif isinstance(node, ast.Attribute):
                 yield node.attr
-
-
-def is_list(value: Value) -> TypeGuard[Sequence]:
-    return isinstance(value, Sequence) and value.kind in ("list", "deque") and value.maxlen is None
-
-
-def grown_alike(program: Program, holder: Holder) -> Iterator[str]:
-    """Lists next to a list, in its object or its frame, to which as much is appended: rewards next to log-probs."""
-    base, dot, own = holder.text.rpartition(".")
-    around = holder.owner.attrs if holder.owner is not None else _names_beside(holder)
-    if not is_list(holder.value) or (holder.owner is not None) != bool(dot) or not own.isidentifier():
-        return
-    appended = {
-        node.func.value.attr if isinstance(node.func.value, ast.Attribute) else node.func.value.id
-        for node in walk(program.tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "append"
-        and isinstance(node.func.value, (ast.Attribute, ast.Name))
-    }
-    for name, value in around.items():
-        if value is holder.value or not is_list(value) or name not in appended:
-            continue
-        if len(value.items) == len(holder.value.items):
-            yield f"{base}{dot}{name}"
-
-
-def _names_beside(holder: Holder) -> dict[str, Value]:
-    """The names of the frame that has the list: a function empties lists of its module, too."""
-    frame: Frame | None = holder.frame
-    while frame is not None and frame.names.get(holder.name) is not holder.value:
-        frame = frame.outer
-    return {} if frame is None else frame.names
 
 
 def _of_list(holder: Holder) -> Holder:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from autodetach.candidates.emptied import is_filled, is_list
+from autodetach.candidates.emptied import is_filled
 from autodetach.candidates.emptying import behind_docstring
+from autodetach.candidates.grown_alike import is_list
 from autodetach.candidates.set_back_too import FORGOTTEN, attribute_of, begin_of
 from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame, Instance

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.cover import cover
-from autodetach.candidates.emptied import grown_alike, is_filled, is_list, names_in
+from autodetach.candidates.emptied import is_filled, names_in
 from autodetach.candidates.emptying import is_empty
+from autodetach.candidates.grown_alike import grown_alike, is_list
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, trail_of
 from autodetach.machine.program_values import Frame, Function, Instance
@@ -59,7 +60,7 @@ def set_back_too(
         if found is None:
             return
         is_once = is_once and found.is_once
-        beside = (text.rpartition(".")[2] for text in grown_alike(program, holder))
+        beside = (text.rpartition(".")[2] for text in grown_alike(again, holder))
         for attribute in (attribute_of(holder), *(name for name in beside if name not in found.said)):
             begin = begin_of(found.owner, attribute, found.this)
             if begin is None:

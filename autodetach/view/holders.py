@@ -11,6 +11,7 @@ from autodetach.machine.marks import ITEMS, is_mark
 from autodetach.machine.program_values import Class, Frame, Function, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.running import run_again
+from autodetach.machine.state import Kept as Put
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.view.program import Program
@@ -44,6 +45,11 @@ class Replay:
     holders: dict[int, list[Holder]]
     kept: list[Value]
 
+    @property
+    def put(self) -> list[Put]:
+        """What has been put into containers since the first pass of the loop began."""
+        return self.machine.watched or []
+
     def of(self, tensor: Value) -> list[Holder]:
         return self.holders.get(id(tensor), [])
 
@@ -54,6 +60,8 @@ def replay(program: Program, run: Run, activation: Activation, index: int) -> Re
     kept: list[Value] = []
 
     def watch(machine: Machine, current: Pass) -> None:
+        if current.activation.number == activation.number and machine.watched is None:
+            machine.watched = []
         if current.activation.number == activation.number and current.index == index:
             _note(machine, current, holders, kept)
 
