@@ -78,6 +78,28 @@ def built_without_graph(
     yield Candidate(f"compute {shown} without graph", (under,), doubt, cuts=True, last_resort=True)
 
 
+def targets_without_graph(
+    program: Program, activation: Activation, outer: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """The same in a method that is called before the loop, and keeps them: `self.targets = [self.net(x) for x in xs]`.
+
+    The innermost that has all of them, if nobody else trains through it.
+    """
+    from autodetach.codemods.under_no_grad import UnderNoGrad
+
+    begins = [n for n in outer if any(parent.leaf for parent in n.parents)]
+    for _, frame in reversed(trail_of(begins[0]) if begins else ()):
+        found = _of_no_module(program, begins, frame) if frame is not activation.frame else []
+        assigned = [s for s in found if isinstance(s, ast.Assign)]
+        if not assigned or len(assigned) < len(found) or not program.imports_torch(found[0]):
+            continue
+        if not is_called_by_others(program, frame, begins):
+            shown = listed(t for s in assigned for t in targets_of(s))
+            codemods = (UnderNoGrad(tuple(found)), *without_retain(outer))
+            yield Candidate(f"compute {shown} without graph", codemods, doubt, cuts=True, last_resort=True)
+        return
+
+
 def kept_without_graph(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
     """Of what an object keeps and hands out in parts, `yield self.rows[index]`: the assignments that make the whole.
 

@@ -59,7 +59,8 @@ Where an optimizer steps behind each of several losses that were made before the
 it steps once behind that, by the gradient of all: unsafe. What a module makes before the loop and in it, of different
 data, moves into it where a distance is taken between both, as both sides of a pair are meant to learn: unsafe. What
 the next epoch computes with is made of a sum, as the weight of a KL term: what the sum is given goes without its graph,
-if each pass has differentiated it by itself: unsafe.
+if each pass has differentiated it by itself: unsafe. What a loop compares with what the same module makes in it of the
+same data never moves into it, where both would be equal: it is a target, and computed without graph.
 
 A closure that gives `torch.optim.LBFGS`, which calls it several times, a loss that was computed and differentiated
 before the step is told without a repair.
@@ -305,9 +306,14 @@ def _candidates(
     from autodetach.candidates.sums_when_read import summed_when_read
     from autodetach.candidates.taken_as_constant import states_detached_where_read, taken_as_constant
     from autodetach.candidates.untrained_here import detached_for_others
-    from autodetach.candidates.without_graph import built_without_graph, kept_without_graph
+    from autodetach.candidates.without_graph import built_without_graph, kept_without_graph, targets_without_graph
     from autodetach.view.by_call import at_call
-    from autodetach.view.computed_again import is_computed_again, is_computed_for_another, is_one_side_of_pairs
+    from autodetach.view.computed_again import (
+        is_compared_with_itself,
+        is_computed_again,
+        is_computed_for_another,
+        is_one_side_of_pairs,
+    )
 
     doubt = "the gradients of a program that runs today change" if silent else None
     readers = [reader for reader, _, _ in entries if reader is not None]
@@ -328,7 +334,9 @@ def _candidates(
             yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
         yield from taken_as_constant(program, run, entries, outer, CONSTANT)
         yield from built_without_graph(program, activation, outer, CONSTANT)
-        if not is_meant_anew:
+        if is_compared_with_itself(run, d, activation, outer, trained):
+            yield from targets_without_graph(program, activation, outer, CONSTANT)
+        elif not is_meant_anew:
             yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):

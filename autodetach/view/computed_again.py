@@ -16,6 +16,11 @@ DISTANCES = frozenset(
     triplet_margin_with_distance_loss CosineEmbeddingLoss CosineSimilarity PairwiseDistance TripletMarginLoss
     TripletMarginWithDistanceLoss""".split()
 )
+DIFFERENCES = DISTANCES | frozenset(
+    """sub div mse_loss l1_loss smooth_l1_loss huber_loss kl_div dist MSELoss L1Loss SmoothL1Loss HuberLoss KLDivLoss
+    kl_divergence""".split()
+)
+"""What is least, or has no slope, where both sides are equal."""
 
 
 def is_computed_again(
@@ -50,6 +55,23 @@ def computed_again(
     return [n for n in again if not weights or not weights.isdisjoint(n.parents)]
 
 
+def is_compared_with_itself(
+    run: Run, d: Differentiation, activation: Activation, outer: list[Node], trained: set[Node]
+) -> bool:
+    """Whether a difference is taken between what a module has made before a loop, and what it makes in it of the same.
+
+    Computed anew in each pass, with no step in between, both would be equal: the difference is zero, its gradient too.
+    """
+    before, again = set(outer), set(computed_again(run, d, in_loop(activation), outer, trained))
+    for node in d.walked if again else ():
+        if node.op in DIFFERENCES and pass_of(node.loops, activation) is not None:
+            sides = [set(ancestors([parent])) for parent in node.parents]
+            old, new = _both_sides(sides, before, again)
+            if _data_of(old, or_all=True) & _data_of(new, or_all=True):
+                return True
+    return False
+
+
 def is_one_side_of_pairs(
     run: Run, d: Differentiation, activation: Activation, readers: list[Node], outer: list[Node], trained: set[Node]
 ) -> bool:
@@ -63,17 +85,29 @@ def is_one_side_of_pairs(
     if not again or is_picked or _data_of(outer) & _data_of(ancestors(again)):
         return False
     before = set(outer)
-    for node in d.walked:
-        if node.op in DISTANCES and pass_of(node.loops, activation) is not None:
-            sides = [set(ancestors([parent])) for parent in node.parents]
-            if any(side & before and not side & again for side in sides) and any(side & again for side in sides):
-                return True
-    return False
+    return any(
+        node.op in DISTANCES and all(_both_sides([set(ancestors([p])) for p in node.parents], before, again))
+        for node in d.walked
+        if pass_of(node.loops, activation) is not None
+    )
 
 
-def _data_of(nodes: Iterable[Node]) -> set[Storage]:
-    """The memory of what modules have saved that has no graph itself: what they are given."""
-    own = [n for n in nodes if _is_of_module(n)]
+def _both_sides(sides: Iterable[set[Node]], before: set[Node], again: set[Node]) -> tuple[set[Node], set[Node]]:
+    """What operands are made of that come from before a loop alone, and what those are made of that are made in it."""
+    old, new = set[Node](), set[Node]()
+    for side in sides:
+        if side & again:
+            new |= side
+        elif side & before:
+            old |= side
+    return old, new
+
+
+def _data_of(nodes: Iterable[Node], *, or_all: bool = False) -> set[Storage]:
+    """The memory of what modules have saved that has no graph itself: what they are given. If there are none: `or_all`.
+    """
+    nodes = list(nodes)
+    own = [n for n in nodes if _is_of_module(n)] or (nodes if or_all else [])
     with_graph = {o.storage for n in own for o in n.operands if isinstance(o, Tensor)}
     return {storage for n in own for storage, _ in n.saved} - with_graph
 
