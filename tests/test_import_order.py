@@ -112,6 +112,7 @@ ORDER = (
     "machine.library_objects",
     "machine.grad_modes machine.tensor_factories",
     "machine.other_libraries",
+    "machine.functional_calls",
     "machine.torch_library machine.own_functions",
     "machine.parameter_classes machine.bare_objects machine.resets",
     "machine.attributes",

@@ -10,12 +10,13 @@ from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.events import WeightNormed
+from autodetach.machine.functional_calls import functional_call
 from autodetach.machine.grad_modes import GRAD_MODES, make_grad_mode
 from autodetach.machine.graph import Site
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.marks import SPECTRAL, TENSORS
 from autodetach.machine.module_building import build_module
-from autodetach.machine.module_tree import MADE_BUFFER, parameters_of
+from autodetach.machine.module_tree import MADE_BUFFER
 from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.opened import context_of
@@ -33,8 +34,6 @@ from autodetach.machine.torch_semantics import (
     MODULES,
     OPS,
     TENSOR_ATTRIBUTES,
-    Op,
-    Saved,
 )
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
@@ -242,35 +241,6 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
     return m.opaque(name)
 
 
-def _functional_call(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`torch.func.functional_call(module, params, args)`: the module with other parameters."""
-    wanted(m, [*args, *kwargs.values()], site, "functional_call")
-    params = args[1] if len(args) > 1 else None
-    given = args[2] if len(args) > 2 else kwargs.get("args")
-    values: list[Value] = list(given.items) if isinstance(given, Sequence) else [given]
-    module = args[0] if args else None
-    weights = flatten([params])
-    if isinstance(module, Instance):
-        names = {id(p): w for p, w in zip(parameters_of(module), weights, strict=False)}
-        if names and all(isinstance(w, Tensor) for w in names.values()):
-            return _with_parameters(m, module, weights, values, kwargs, site)
-    return m.derive("functional_call", Op(Saved.OPERANDS), flatten([*values, *weights]), site)
-
-
-def _with_parameters(
-    m: Core, module: Instance, weights: list[Value], values: list[Value], kwargs: dict[str, Value], site: Site
-) -> Value:
-    kept = [(p, p.node, p.storage) for p in parameters_of(module)]
-    for (p, _, _), w in zip(kept, weights, strict=False):
-        if isinstance(w, Tensor):
-            p.node, p.storage = w.node, w.storage
-    try:
-        return m.call(module, values, kwargs.get("kwargs", {}) if isinstance(kwargs.get("kwargs"), dict) else {}, site)
-    finally:
-        for p, node, storage in kept:
-            p.node, p.storage = node, storage
-
-
 def _data_parallel(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`data_parallel(module, inputs)`: the module is called with parts of the inputs, of which one stands for all."""
     inputs = args[1] if len(args) > 1 else kwargs.get("inputs")
@@ -312,8 +282,8 @@ HANDLERS: dict[str, Handler] = {
     "nn.parameter.Parameter": _parameter,
     "nn.Buffer": _buffer,
     "nn.parameter.Buffer": _buffer,
-    "func.functional_call": _functional_call,
-    "nn.utils.stateless.functional_call": _functional_call,
+    "func.functional_call": functional_call,
+    "nn.utils.stateless.functional_call": functional_call,
     "nn.parallel.data_parallel": _data_parallel,
     "nn.parallel.data_parallel.data_parallel": _data_parallel,
     "utils.data.DataLoader": _data_loader,
