@@ -36,19 +36,19 @@ through the same sequence begins anew with it, so does a sum that nothing ever s
 that begins, and what another loop calls in each of its passes, as `reset(net)`, is called in this one too, as
 `super().reset()` is in an override that leaves it out: unsafe. So is dropping the test by which a layer begins its
 state anew for another shape alone, where a loop over each sequence begins another state at zeros, and hands that to
-the layer. So is emptying a list that nothing else reads when it has been used, and, where something does, calling the
-method of its object that does so when a pass begins, or emptying it in the one that then sets others of its
-attributes back, or in `__enter__` where each pass enters its object (`with recorder:`), and making an object with a
-memo, which the loop asks for more than one value, in each pass instead of before it. A state that retains its
-gradient is made a leaf again. What the first pass measures and keeps for all others (`if not self.begun:`) is
-measured without its graph. What enters a running average in a method like `update_target`, or the largest number so
-far, is detached there, if each loss still trains something without it; what each pass adds to a memory that only
-later passes read, as it is added, if other losses train what makes it: unsafe. What is to be frozen by `requires_grad
-= False` where it is no leaf, which raises, is detached there. What a module that the pass steps has made of the next
-state, and `value = next_value` hands on, is computed again there: unsafe. A transform that every pass
-asks for the same parameter is made without a cache, which would give what the first pass has made of it: unsafe where
-the file makes several of its kind, or asks for an inverse. What a loop only asks a network for that keeps its state
-itself, and is trained elsewhere, is computed without graph: unsafe.
+the layer. So is emptying a list that nothing else reads when it has been used, and all that grow with it, and, where
+something does, calling the method of its object that does so when a pass begins, or emptying it in the one that then
+sets others of its attributes back, or in `__enter__` where each pass enters its object (`with recorder:`), and making
+an object with a memo, which the loop asks for more than one value, in each pass instead of before it. A state that
+retains its gradient is made a leaf again. What the first pass measures and keeps for all others (`if not self.begun:`)
+is measured without its graph. What enters a running average in a method like `update_target`, or the largest number so
+far, is detached there, if each loss still trains something without it; what each pass adds to a memory that only later
+passes read, as it is added, if other losses train what makes it: unsafe. What is to be frozen by `requires_grad =
+False` where it is no leaf, which raises, is detached there. What a module that the pass steps has made of the next
+state, and `value = next_value` hands on, is computed again there: unsafe. A transform that every pass asks for the same
+parameter is made without a cache, which would give what the first pass has made of it: unsafe where the file makes
+several of its kind, or asks for an inverse. What a loop only asks a network for that keeps its state itself, and is
+trained elsewhere, is computed without graph: unsafe.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
