@@ -57,7 +57,8 @@ def computed_behind_step(
         yield from _outdated_alone(program, run, by, old)
     yield from cut_for_first(program, run, by, frame, statements, goal)
     taken = taken_once(program, run, statements)
-    if taken is not None and not _is_awaited(program, statements, goal):
+    awaited = _is_awaited(program, statements, goal)
+    if taken is not None and not awaited and not _is_given_others(program, statements, goal):
         doubt = f"{BEHIND}, and random numbers are drawn again" if taken.draws else BEHIND
         same = f", from the same {taken.shown}" if taken.shown else ""
         message = f"compute {shown} again before `{text(by.call)}`{same}"
@@ -72,6 +73,18 @@ def _is_awaited(program: Program, statements: list[ast.stmt], goal: ast.stmt) ->
     loops = [n for n in program.enclosing(goal) if isinstance(n, ast.While) and n not in shared]
     tests = [n.test for loop in loops for n in ast.walk(loop) if isinstance(n, (ast.While, ast.If))]
     return any(isinstance(n, ast.Name) and n.id in names for test in tests for n in ast.walk(test))
+
+
+def _is_given_others(program: Program, statements: list[ast.stmt], goal: ast.stmt) -> bool:
+    """Whether a name that the statements read, and do not bind, stands for another value where they would run again."""
+    own = {name for s in statements for name in program.names_bound(s)}
+    others = [s for s in walk(program.scope(goal)) if isinstance(s, ast.stmt) and s not in statements]
+    return any(
+        not (program.names_read(statement) - own).isdisjoint(program.names_bound(other))
+        for statement in statements
+        for other in others
+        if line(statement) < line(other) < line(goal)
+    )
 
 
 def _outdated_alone(program: Program, run: Run, by: Differentiation, old: list[Node]) -> Iterator[Candidate]:
