@@ -538,6 +538,43 @@ def test_what_others_may_fill_with_numbers_is_given_numbers(tmp_path: Path) -> N
     assert 'log.add({"loss": loss.item()})' in (tmp_path / "one.py").read_text()
 
 
+AGENTS = """\
+import torch
+
+
+class Agents:
+    def __init__(self, count):
+        self.nets = [torch.nn.Linear(3, 1) for _ in range(count)]
+        self.optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in self.nets]
+
+    def update(self):
+        losses = []
+        for net, optimizer in zip(self.nets, self.optimizers):
+            loss = net(torch.ones(4, 3)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss)
+        return losses
+"""
+RUNS = """\
+import sys
+from agents import Agents
+
+agents = Agents(int(sys.argv[1]))
+for step in range(5):
+    losses = agents.update()
+"""
+
+
+def test_what_a_shared_file_returns_stays_tensors(tmp_path: Path) -> None:
+    """Another program may stack them."""
+    (tmp_path / "agents.py").write_text(AGENTS)
+    (tmp_path / "run.py").write_text(RUNS)
+    autodetach(tmp_path, "fix", ".")
+    assert "losses.append(loss.detach())" in (tmp_path / "agents.py").read_text()
+
+
 CELL = """\
 import torch
 from torch import nn
