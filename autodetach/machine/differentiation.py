@@ -183,6 +183,7 @@ def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
     expected = bool(m.expecting and m.expecting[-1])
     d.perhaps = perhaps_others(m, d)
     stale = surely_stale(m, d)
+    d.perhaps |= m.perhaps_renewed
     for node in order:
         if node.leaf:
             if (needed is None or d.kind != "grad") and not node.frozen:

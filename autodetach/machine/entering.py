@@ -13,6 +13,7 @@ from autodetach.machine.interpreter import Machine
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.reach import Reach
+from autodetach.machine.renewed_elsewhere import note_entered
 from autodetach.machine.spelling import last_word
 from autodetach.machine.state import Raised
 from autodetach.machine.values import Mapping, Opaque, Tensor, Value
@@ -88,6 +89,7 @@ class Caller:
 
         m, function = self._machine, self._function
         site = Site(function.node, function.qualname)
+        note_entered(m)
         m.grad_enabled = not turns_gradients_on(function)
         if activation is not None:
             m.enter_pass(activation, outer)

@@ -16,16 +16,24 @@ BY = "#parametrized by:"
 """Stands in front of the name of a parameter, and has the modules that compute what is read."""
 
 
-def register(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+
+def register(m: Core, module: Value, name: Value, parametrization: Value) -> Value:
     """`register_parametrization(module, name, parametrization)`."""
-    given = dict(zip(("module", "tensor_name", "parametrization"), args, strict=False)) | kwargs
-    module, name = given.get("module"), given.get("tensor_name")
     if isinstance(module, Instance) and isinstance(name, str):
         m.parametrizes = True
         by = module.attrs.setdefault(BY + name, Sequence("list", [], m.clock))
-        by.items.append(given.get("parametrization"))
+        by.items.append(parametrization)
         # Their own parameters are parameters of the module.
-        module.attrs[f"{BY}{name}.{len(by.items)}"] = given.get("parametrization")
+        module.attrs[f"{BY}{name}.{len(by.items)}"] = parametrization
+    return module
+
+
+def remove(module: Value, name: Value) -> Value:
+    """`remove_parametrizations(module, name)`: what was computed last is the parameter."""
+    if isinstance(module, Instance) and isinstance(name, str):
+        by = module.attrs.pop(BY + name, None)
+        for i in range(len(by.items) if isinstance(by, Sequence) else 0):
+            module.attrs.pop(f"{BY}{name}.{i + 1}", None)
     return module
 
 

@@ -139,6 +139,8 @@ class State:
         self.parametrizes = False
         self.parametrized: dict[tuple[Instance, str], Value] | None = None  # what `parametrize.cached()` keeps
         self.cached_since: Loops = ()
+        self.weights_kept: list[tuple[Instance, str]] = []  # by layers, from one of their calls to the next
+        self.perhaps_renewed: set[Node] = set()  # such weights, of layers that code out of view may have called since
         self.depth = 0
         self.activations: list[Activation] = []
         self.suspended: list[Activation] = []  # those of generators, which go on when they are asked for more

@@ -9,12 +9,11 @@ from autodetach.machine.called_unseen import register, register_samplers
 from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.distributions import distribution, of_distributions
-from autodetach.machine.events import WeightNormed
 from autodetach.machine.functional_calls import functional_call
 from autodetach.machine.grad_modes import GRAD_MODES, make_grad_mode
 from autodetach.machine.graph import Site
 from autodetach.machine.library_objects import of_torch
-from autodetach.machine.marks import SPECTRAL, TENSORS
+from autodetach.machine.marks import TENSORS
 from autodetach.machine.module_building import build_module
 from autodetach.machine.module_tree import MADE_BUFFER
 from autodetach.machine.number_places import handed
@@ -24,6 +23,7 @@ from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.other_libraries import WRAPPERS, call_other
 from autodetach.machine.parameter_groups import clip
 from autodetach.machine.program_values import External, Function, Instance
+from autodetach.machine.state import MISSING
 from autodetach.machine.steering import SEEDING, computed_with
 from autodetach.machine.taken_early import note_tested
 from autodetach.machine.tensor_factories import TENSOR_CLASSES, factory, variable
@@ -36,12 +36,8 @@ from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
 )
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
+from autodetach.machine.weight_tools import call_weight_tool
 
-REPARAMETRISES = frozenset(
-    "orthogonal remove_parametrizations remove_spectral_norm spectral_norm weight_norm".split()
-)
-KEPT_WEIGHTS = frozenset({"spectral_norm", "weight_norm"})
-"""By what a layer keeps a weight with its graph from one call to the next."""
 COLLECTIVES = frozenset(
     "all_gather all_gather_into_tensor all_reduce all_to_all all_to_all_single broadcast irecv recv reduce "
     "reduce_scatter reduce_scatter_tensor scatter".split()
@@ -212,12 +208,8 @@ def _buffer(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
 
 def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    from autodetach.machine import weight_norms
-
     name = part.rpartition(".")[2]
     wanted(m, args[:1] or list(kwargs.values()), site, name)
-    if name == "register_parametrization":
-        return parametrizations.register(m, args, kwargs, site)
     if part == "nn.utils.parametrize.cached":
         return context_of(m, parametrizations.CACHED)
     if name.startswith("clip_grad"):
@@ -227,16 +219,9 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
         return tensors.plain((), True)
     if name.startswith(("rnn.", "pack", "pad", "unpad")):
         return m.unknown_result(name, args, site)
-    if name in KEPT_WEIGHTS and not part.startswith("nn.utils.parametriz"):
-        m.restraints.append(WeightNormed(site))
-    if part.startswith("nn.utils.weight_norm") and name == "weight_norm":
-        return weight_norms.norm(m, args, kwargs, site)
-    if name == "remove_weight_norm":
-        return weight_norms.remove(m, args, kwargs, site)
-    if name == "spectral_norm" and args and isinstance(args[0], Instance):
-        args[0].attrs[SPECTRAL] = True
-    if name in REPARAMETRISES and args:
-        return args[0]
+    made = call_weight_tool(m, part, args, kwargs, site)
+    if made is not MISSING:
+        return made
     wanted(m, args[1:], site, name)
     return m.opaque(name)
 

@@ -14,6 +14,7 @@ from autodetach.machine.handed_networks import DEPTH, TRAINS_NOTHING, networks_i
 from autodetach.machine.held import contents
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.program_values import Class, External, Function, Iterable
+from autodetach.machine.renewed_elsewhere import note_callable
 from autodetach.machine.values import CONSTANT_TYPES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 LOOKS = frozenset("show print plot draw profile stats log watch visualize visualise clip".split())
@@ -30,6 +31,7 @@ HOLD_NONE = frozenset({*CONSTANT_TYPES, Sym, Opaque, External, Function, Class})
 def note_given(m: Core, values: list[Value], name: str, site: Site) -> None:
     """Note what networks and parameters code out of view is given: it may train them, and read their gradient."""
     note_networks(m, values, name)
+    note_callable(m, values)
     note_watched(m, values, name, site)
 
 

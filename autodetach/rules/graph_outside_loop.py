@@ -80,6 +80,7 @@ from dataclasses import replace
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
+from autodetach.machine.kept_weights import COMPUTED
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import VIEWS
@@ -182,10 +183,11 @@ def _is_kept_in_vain(run: Run, node: Node, first: Differentiation) -> bool:
     is_pasted = first.retain and isinstance(first.retain_written, ast.keyword)
     if not (is_pasted and node.saves) or run.machine.open_optimizers or run.machine.hooks:
         return False
-    behind = ancestors([node])
+    behind = list(ancestors([node]))
     leaves = {n for n in behind if n.leaf}
     taken = {leaf for s in run.machine.steps for leaf, _ in s.consumed}
-    return bool(leaves and taken) and leaves.isdisjoint(taken) and not any(n.assumed or n.weak for n in behind)
+    is_clear = not any(n.assumed or n.weak or n.op in COMPUTED for n in behind)  # a layer renews what it keeps
+    return bool(leaves and taken) and leaves.isdisjoint(taken) and is_clear
 
 
 def _suspect(
