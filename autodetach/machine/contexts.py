@@ -46,7 +46,7 @@ def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
 def makes_decorator(context: Value) -> bool:
     """Whether a context is a decorator, too: that of a `@contextmanager`, or one that derives from the library's."""
     if isinstance(context, Instance):
-        return any(base.endswith("ContextDecorator") for base in library_bases(context.cls))
+        return any(base.endswith("ContextDecorator") or base == CACHED for base in library_bases(context.cls))
     function = context.frame.function if isinstance(context, Iterable) and context.frame is not None else None
     return function is not None and MANAGER in function.attrs
 
@@ -128,9 +128,11 @@ def _with_unclear_history(m: Expressions, leave: Leave) -> Leave:
 def _keeping_parametrized(m: Expressions) -> Leave:
     """`parametrize.cached()`: what is kept is forgotten where the outermost of these is left."""
     before = m.parametrized
+    known = len(m.differentiations)
 
     def leave(error: Raised | None) -> bool:
         m.parametrized = before
+        m.while_cached.update(m.differentiations[known:])
         return False
 
     if before is None:

@@ -368,6 +368,12 @@ class WeightNormed(NamedTuple):
     site: Site
 
 
+class WeightShared(NamedTuple):
+    """Code out of view has computed a weight that several calls of a layer share, and what it saves is not known."""
+
+    node: Node
+
+
 class GraphLent(NamedTuple):
     """Code that is not in view is given values with history in a call that may keep them, whatever its name tells."""
 

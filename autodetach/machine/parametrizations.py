@@ -6,15 +6,32 @@ Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametriz
 from __future__ import annotations
 
 from autodetach.machine.core import Core
+from autodetach.machine.events import WeightShared
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import modules_of
-from autodetach.machine.program_values import Instance
+from autodetach.machine.program_values import Instance, Native
+from autodetach.machine.torch_semantics import Op, Saved
 from autodetach.machine.values import Sequence, Tensor, Value
 
 CACHED = "torch.nn.utils.parametrize.cached"
 BY = "#parametrized by:"
 """Stands in front of the name of a parameter, and has the modules that compute what is read."""
 
+
+WAYS: dict[str, Op] = {"orthogonal": Op(Saved.OPAQUE), "spectral_norm": Op(Saved.INPUT), "weight_norm": Op(Saved.INPUT)}
+"""By their functions, what the parametrizations of `torch.nn.utils.parametrizations` do."""
+
+
+def of_library(m: Core, name: str) -> Native:
+    """A parametrization of the library, of which `WAYS` tells; it computes a weight of one of the same shape."""
+
+    def compute(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        weight = args[0]
+        if not isinstance(weight, Tensor):
+            return weight
+        return m.derive(f"parametrizations.{name}", WAYS[name], [weight], site, weight.shape)
+
+    return Native(name, compute)
 
 
 def register(m: Core, module: Value, name: Value, parametrization: Value) -> Value:
@@ -55,11 +72,23 @@ def computed(m: Core, this: Instance, name: str, site: Site) -> Value:
     try:
         for parametrization in this.attrs[BY + name].items:
             value = m.call(parametrization, [value], {}, site)
+        if kept is not None and not isinstance(value, Tensor):
+            value = _unseen(m, this.attrs[name], site)
     finally:
         m.loops = loops
     if kept is not None:
         kept[key] = value
     return value
+
+
+def _unseen(m: Core, parameter: Value, site: Site) -> Value:
+    """What code out of view computes of a parameter, of which nobody knows what it saves, and all calls share it."""
+    if not isinstance(parameter, Tensor):
+        return parameter
+    made = m.derive("parametrization", Op(Saved.NOTHING), [parameter], site, parameter.shape)
+    if made.node is not None:
+        m.restraints.append(WeightShared(made.node))
+    return made
 
 
 def weights_of(m: Core, this: Instance, weights: list[Tensor], site: Site) -> list[Tensor]:

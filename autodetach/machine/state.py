@@ -28,6 +28,7 @@ from autodetach.machine.events import (
     ToldApart,
     TypeFault,
     WeightNormed,
+    WeightShared,
 )
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Lost, Node, Pass, Site
 from autodetach.machine.marks import QUIET
@@ -139,6 +140,7 @@ class State:
         self.parametrizes = False
         self.parametrized: dict[tuple[Instance, str], Value] | None = None  # what `parametrize.cached()` keeps
         self.cached_since: Loops = ()
+        self.while_cached: set[Differentiation] = set()  # the differentiations in such contexts
         self.weights_kept: list[tuple[Instance, str]] = []  # by layers, from one of their calls to the next
         self.perhaps_renewed: set[Node] = set()  # such weights, of layers that code out of view may have called since
         self.depth = 0
@@ -182,7 +184,7 @@ class State:
         # What tells nothing, and keeps others from telling.
         self.restraints: list[
             CallableGiven | GradientWatched | GraphLent | NetworkGiven | RetainedRead | SumDetached | ToldApart
-            | WeightNormed
+            | WeightNormed | WeightShared
         ] = []  # fmt: skip
         self.unproven: list[DataRead] = []  # of what no one knows yet whether it has dimensions
         self.having_elements: set[ast.AST] = set()  # where element 0 is taken of what is no tensor without dimensions

@@ -14,7 +14,6 @@ from autodetach.machine.state import MISSING
 from autodetach.machine.values import Sequence, Value
 
 NORMS = frozenset({"spectral_norm", "weight_norm"})
-WAYS = NORMS | {"orthogonal"}
 PRUNES = frozenset(
     "apply custom_from_mask identity l1_unstructured ln_structured random_structured random_unstructured".split()
 )
@@ -36,7 +35,9 @@ def call_weight_tool(m: Core, part: str, args: list[Value], kwargs: dict[str, Va
             return parametrizations.register(m, module, weight, given.get("parametrization"))
         if name == "remove_parametrizations":
             return parametrizations.remove(module, weight)
-        return module if name in WAYS else MISSING
+        if name in parametrizations.WAYS:
+            return parametrizations.register(m, module, weight, parametrizations.of_library(m, name))
+        return MISSING
     if name in NORMS:
         _keep(m, name, module, weight, site)
         return module

@@ -42,7 +42,8 @@ where nobody knows, as this one does, when a call in view may give the function,
 when code out of view is given a callable that may walk the graph (`signal.signal(number, handler)`), or Python leads to
 what may by itself, as a handler of errors, or an option of the command line that is off by default, when a task or a
 thread walks it too, in whatever order, when a weight that a layer out of view keeps from its last call
-(`weight_norm(layer)`) is read by itself, and in `torch.autograd.grad`.
+(`weight_norm(layer)`) is read by itself, when what `parametrize.cached()` keeps may be computed out of view, and in
+`torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from autodetach.machine.events import GraphRead, WeightNormed
+from autodetach.machine.events import GraphRead, WeightNormed, WeightShared
 from autodetach.machine.graph import Differentiation, Node
+from autodetach.machine.marks import OUT_OF_VIEW
 from autodetach.machine.run import Run
 from autodetach.machine.values import Tensor
 from autodetach.view.kept_within import kept_within
@@ -26,7 +27,7 @@ class NeededAgain:
     def may_be(self, d: Differentiation) -> bool:
         ways: tuple[Callable[[Differentiation], bool], ...] = (
             self._may_be_drawn, self._is_handed_on, self._is_read, self._may_share, self._keeps_weights,
-            self._kept_within.is_given_by_same, self._kept_within.is_kept_by_called,
+            self._shares_weights, self._kept_within.is_given_by_same, self._kept_within.is_kept_by_called,
         )  # fmt: skip
         return any(may_be(d) for may_be in ways)
 
@@ -76,6 +77,19 @@ class NeededAgain:
             return False
         given = (v for n in d.walked for _, v in n.site.operands)
         return any(isinstance(v, Tensor) and v.parameter for v in given)
+
+    def _shares_weights(self, d: Differentiation) -> bool:
+        """Whether it walks weights that calls of a layer share, and that code out of view may have computed."""
+        if d in self._run.machine.while_cached and any(_is_out_of_view(n) for n in d.walked):
+            return True
+        shared = {fact.node for fact in self._run.machine.restraints if isinstance(fact, WeightShared)}
+        return not shared.isdisjoint(d.walked)
+
+
+def _is_out_of_view(node: Node) -> bool:
+    """Whether a layer that is not in view may have made it, of weights of its own."""
+    given = (t.extras or {} for t in node.operands if isinstance(t, Tensor))
+    return node.assumed or node.weak or any(OUT_OF_VIEW in extras for extras in given)
 
 
 def _made(d: Differentiation) -> set[Node]:
