@@ -28,11 +28,13 @@ NAMELESS = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
 
 
 def note_read(m: Core, value: Tensor | Opaque, site: Site) -> None:
-    """Note that `.grad_fn` of a tensor is read, unless it is only shown."""
+    """Note that `.grad_fn` of a tensor is read; shown, only that there is one."""
     around = _around(m.trail[-1][0], site.node) if m.trail else []
     asked = _is_asked(site.node, around)
     if asked or not _is_shown(site.node, around):
         m.facts.append(GraphRead(value, value.node, site, m.tick(), asked))
+    elif value.node is None or not value.node.weak:
+        note_flag(m, "grad_fn", value.node is not None and not value.node.leaf, site)
 
 
 def note_flag(m: Core, name: str, answer: bool, site: Site) -> None:
