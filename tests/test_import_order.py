@@ -234,7 +234,7 @@ ORDER = (
     "candidates.left_off candidates.perhaps_none candidates.evaluated_still",
     "candidates.results_of_steps candidates.let_go",
     "candidates.read_when_wanted",
-    "candidates.same_type",
+    "candidates.same_type candidates.weighed_by_itself",
     "candidates.with_history",
     "candidates.begun_again",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",

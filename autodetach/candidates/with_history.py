@@ -16,6 +16,7 @@ from autodetach.candidates.raises_anyway import raises_anyway
 from autodetach.candidates.read_when_wanted import read_when_wanted
 from autodetach.candidates.same_type import CASTS, may_change_type
 from autodetach.candidates.summed_numbers import only_summed
+from autodetach.candidates.weighed_by_itself import BY_ITSELF, weighs_itself
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, GRADIENT, NUMBER, OFF, Lost
 from autodetach.machine.spelling import called_name, is_dotted, last_word, spelled
@@ -144,6 +145,8 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     is_stacked = GATHERED in copies.values()
     taken = "take a clone of the tensor itself" if cloned else "take the tensor itself"
     message = f"put the tensors together with their history: `torch.{joining}`" if is_stacked else taken
+    if not doubt and weighs_itself(program, copies):
+        doubt = BY_ITSELF
     is_same = joining == "cat" or all(shape == () for shape in sizes) or all(_is_reduced(program, at) for at in copies)
     doubt = doubt if is_same else OF_ONE_ELEMENT
     yield Candidate(message, tuple(codemods), doubt, adds=True, respelled=tuple(words))

@@ -40,7 +40,8 @@ program could only raise before. What was copied and is changed in place is a cl
 gradients on then, and where what is put there steps parameters that were there before gradients were turned off: a
 validation would train what it evaluates. Where the tensors are known to have one dimension it is `torch.cat`, since
 `torch.tensor` takes one of one element for a number; where it is not known whether they have any, it is unsafe, unless
-only their sum or mean is taken; where some have and some have not, it is not repaired. Unsafe also for
+only their sum or mean is taken; where some have and some have not, it is not repaired. Unsafe where the same tensors
+are copied several times, or their copy becomes the weights of itself, which may be meant as constants. Unsafe also for
 `x.new_tensor(losses)`, which has the type of `x`, where numbers or a `dtype` may give the new tensor another type than
 the tensors have, or it is put on a `device`, and something is computed with it that may mind; and where a `detach`
 (also one on the way to numpy and back), a `@torch.no_grad()` or a `with torch.no_grad():` goes away, since more is
