@@ -143,7 +143,8 @@ def _of_items(
 
 
 def class_attribute(m: Core, path: str, name: str) -> Value:
-    return MISSING
+    """What a class has from a base of the library, or MISSING."""
+    return External(f"{path}.{name}") if path.startswith("torch.nn.utils.prune.") and name == "apply" else MISSING
 
 
 def _lightning_optimizers(m: Core, this: Instance, site: Site) -> Value:

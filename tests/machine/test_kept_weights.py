@@ -54,6 +54,51 @@ def test_a_layer_without_norm_keeps_its_parameter() -> None:
     assert check(Source.from_text(text, "train.py"), CheckOptions()).findings == ()
 
 
+PRUNED = """\
+import torch
+from torch import nn
+from torch.nn.utils import prune
+
+
+class Half(prune.BasePruningMethod):
+    PRUNING_TYPE = "unstructured"
+
+    def compute_mask(self, t, default_mask):
+        mask = default_mask.clone()
+        mask.view(-1)[::2] = 0
+        return mask
+
+
+layer = nn.Linear(4, 4)
+{prune}
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+for x in torch.randn(3, 2, 4):
+    optimizer.zero_grad()
+    loss = layer(x).pow(2).mean()
+    loss.backward(retain_graph=True)
+    penalty = layer.weight.abs().sum()
+    penalty.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "codes"),
+    [
+        ("Half.apply(layer, 'weight')", []),
+        ("prune.RandomUnstructured.apply(layer, 'weight', amount=0.5)", []),
+        ("prune.identity(module=layer, name='weight')", []),
+        ("prune.global_unstructured([(layer, 'weight')], prune.L1Unstructured, amount=0.5)", []),
+        ("prune.identity(layer, 'bias')", ["AD103"]),
+        ("prune.remove(prune.identity(layer, 'weight'), 'weight')", ["AD103"]),
+        ("print(prune.is_pruned(layer))", ["AD103"]),
+    ],
+)
+def test_a_pruned_layer_keeps_its_weight(way: str, codes: list[str]) -> None:
+    source = Source.from_text(PRUNED.format(prune=way), "train.py")
+    assert [f.code for f in check(source, CheckOptions()).findings] == codes
+
+
 LEARNER = """\
 import torch
 from torch import nn
