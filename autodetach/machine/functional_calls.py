@@ -20,6 +20,10 @@ GIVEN = ("parameter_and_buffer_dicts", "parameters_and_buffers")
 
 
 def functional_call(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Call a module in view with the tensors that are given for its parameters; of any other, one node.
+
+    See https://docs.pytorch.org/docs/stable/generated/torch.func.functional_call.html
+    """
     wanted(m, [*args, *kwargs.values()], site, "functional_call")
     params = args[1] if len(args) > 1 else next((kwargs[name] for name in GIVEN if name in kwargs), None)
     given = args[2] if len(args) > 2 else kwargs.get("args")

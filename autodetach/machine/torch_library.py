@@ -36,7 +36,6 @@ from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
 )
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
-from autodetach.machine.weight_tools import call_weight_tool
 
 COLLECTIVES = frozenset(
     "all_gather all_gather_into_tensor all_reduce all_to_all all_to_all_single broadcast irecv recv reduce "
@@ -219,6 +218,8 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
         return tensors.plain((), True)
     if name.startswith(("rnn.", "pack", "pad", "unpad")):
         return m.unknown_result(name, args, site)
+    from autodetach.machine.weight_tools import call_weight_tool
+
     made = call_weight_tool(m, part, args, kwargs, site)
     if made is not MISSING:
         return made
