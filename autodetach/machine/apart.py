@@ -35,7 +35,7 @@ STATE = ("oracle", "tests", "_syms", "fuel", "clock", "_serial", "_loops_begun")
 NOT_REACHED = frozenset({
     *LISTS, *STATE, "executed", "ways", "met", "active", "_exec", "_eval", "builtins", "project", "evidence", "on_pass",
     "leaves_asked", "grad_enabled", "entered", "detached_from", "detached_at", "costs", "inner_cost", "left_out",
-    "called_on", "called_off", "tasks", "only_numbers", "varying",
+    "called_on", "called_off", "tasks", "only_numbers",
 })  # fmt: skip
 """Of a machine: what no entry point finds as another one has left it, or what is compared by itself."""
 MAX_HEAPS = 6

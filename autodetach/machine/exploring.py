@@ -257,22 +257,22 @@ def variants(run: Run) -> list[Policy]:
         if is_option and decision.key not in flipped and not is_part(decision.key, flipped):
             made.append(run.policy.turned(decision))
     if depth == 0:
-        trained = _lines_of_training(run)
+        trained = _tests_of_training(run)
         for decision in run.machine.oracle.decisions.values():
             if decision.relevant and not decision.settings and run.machine.oracle.visits.get(decision.key, 0) > 1:
                 made.append(run.policy.with_flip(decision.key, "later"))
                 # What is done in every k-th pass, or with every k elements, is rarely done in the first, nor is what
                 # trains once an answer from out of view says so: an environment, that an episode is over.
-                waits = decision.counts or (decision.default and decision.line in trained)
+                waits = decision.counts or (decision.default and decision.key in trained)
                 if waits and not is_usual(decision.text):
                     made.append(run.policy.with_flip(decision.key, "after"))
     return made
 
 
-def _lines_of_training(run: Run) -> set[int]:
-    """The lines of the tests that were true, and behind which the program differentiates."""
-    tests = (node for node, is_so in run.machine.ways if is_so and isinstance(node, ast.If))
-    return {node.test.lineno for node in tests if any(map(differentiates, node.body))}
+def _tests_of_training(run: Run) -> set[TestKey | None]:
+    """The tests that were true, and behind which the program differentiates."""
+    found = (node for node, is_so in run.machine.ways if is_so and isinstance(node, ast.If))
+    return {run.machine.tests.known(node.test) for node in found if any(map(differentiates, node.body))}
 
 
 def suspects(run: Run) -> list[Policy]:

@@ -149,11 +149,6 @@ def _of_constants(m: Objects, op: str, left: Value, right: Value, site: Site) ->
         return m.fresh()
     if isinstance(result, int) and abs(result) > HUGE:
         return m.fresh("number")
-    if m.loops and type(result) in (int, float):
-        module = m.trail[-1][1].top.module if m.trail else None
-        before = m.varying.before(site.node, None if module is None else module.tree, m.loops, result)
-        if before is not None:
-            return m.fresh("number", lo=result if op == "Add" and type(result) is int and result > before else None)
     if isinstance(result, (str, bytes)) and len(result) > LONG:
         return m.fresh("str")
     return result

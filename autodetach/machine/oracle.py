@@ -284,6 +284,10 @@ class TestIndex:
             known = self._keys[node] = ((scope, text, number), text)
         return known
 
+    def known(self, node: ast.AST) -> TestKey | None:
+        """The name of a test, if it was asked for."""
+        return self._keys[node][0] if node in self._keys else None
+
 
 @kept
 def _text(node: ast.AST) -> str:

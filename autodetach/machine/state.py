@@ -40,7 +40,6 @@ from autodetach.machine.tasks import Tasks
 from autodetach.machine.told_of_values import key_of
 from autodetach.machine.untaken import Untaken
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
-from autodetach.machine.varying_numbers import Varying
 from autodetach.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -208,7 +207,6 @@ class State:
         self.called_on: set[ast.AST] = set()  # functions that were called while gradients were on
         self.called_off: set[ast.AST] = set()
         self.random_nodes: list[tuple[Site, Chain]] = []
-        self.varying = Varying()
         self.stateful: list[tuple[Site, Chain]] = []
         self.leaf_tensors: list[Tensor] = []
         self.open_optimizers: set[object] = set()

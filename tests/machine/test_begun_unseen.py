@@ -1,4 +1,4 @@
-"""A number that is another one in each pass tells nothing of the passes that are not run: what it asks for may be."""
+"""What no run has come to, differentiates and begins anew what a loop carries may do so later: nothing is told."""
 
 from __future__ import annotations
 
@@ -71,7 +71,6 @@ def codes(begin: str, step: str, test: str) -> list[str]:
         ("clock = Clock()", "is_over = clock.tick()", "is_over"),
         ("now = 0.0", "now += 0.1", "now >= 0.4"),
         ("room = 1", "room *= 2", "room > 10"),
-        # What is no number: the block was never run, differentiates, and begins anew.
         ("last = itertools.cycle([False, False, False, True])", "pass", "next(last)"),
         ("left = 'xxxx'", "left = left[1:]", "not left"),
         ("at = 'a'", "at = dict(a='b', b='c', c='d', d='a')[at]", "at == 'd'"),
@@ -79,33 +78,3 @@ def codes(begin: str, step: str, test: str) -> list[str]:
 )
 def test_it_may_come_to_what_it_asks_for(begin: str, step: str, test: str) -> None:
     assert codes(begin, step, test) == []
-
-
-RING = """
-import torch
-
-class Ring:
-    def __init__(self, room):
-        self.room, self.at = room, 0
-        self.rows = [torch.zeros(3)] * room
-
-    def put(self, row):
-        self.rows[self.at] = row
-        {step}
-
-net = torch.nn.Linear(3, 3)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-ring = Ring(4)
-for x in torch.randn(40, 3):
-    loss = (torch.stack(ring.rows).sum() - net(x)).pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    ring.put(net(x))
-"""
-
-
-@pytest.mark.parametrize("step", ["self.at = (self.at + 1) % self.room", "self.at += 1"])
-def test_a_place_in_a_ring_is_known(step: str) -> None:
-    found = check(Source.from_text(RING.format(step=step), "ring.py"), CheckOptions()).findings
-    assert [finding.code for finding in found] == ["AD302"]
