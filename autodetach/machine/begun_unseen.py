@@ -20,39 +20,53 @@ from autodetach.machine.walking import differentiates
 from autodetach.node_types import FUNCTIONS
 
 
-def may_begin_anew(analysis: Analysis, growth: Growth) -> bool:
-    """Whether a branch that no run has executed trains with what no pass does, and sets, or asks for, what has it."""
-    if growth.dead:
-        return False
-    home = growth.activation.frame
-    for statement, frame in reversed(trail_of(growth.node)):
-        function = frame.function if isinstance(frame, Frame) else None
-        around = growth.activation.node if frame is home else None if function is None else function.node
-        held = _set_by(statement) if growth.stored is None else _called_of(statement)
-        if around is not None and held:
-            asked = _begun_in if growth.stored is None else _called_in
-            if any(not held.isdisjoint(asked(block)) for block in _unseen(analysis, around)):
-                return True
-        if frame is home:
+class BegunUnseen:
+    """What the branches of a program that no run has executed, and that train, begin anew and ask for."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._known: dict[ast.AST, tuple[set[str], set[str]]] = {}
+
+    def may_begin_anew(self, growth: Growth) -> bool:
+        """Whether such a branch trains with what no pass differentiates, and sets, or asks for, what has it."""
+        if growth.dead:
             return False
-    return False
+        home = growth.activation.frame
+        for statement, frame in reversed(trail_of(growth.node)):
+            function = frame.function if isinstance(frame, Frame) else None
+            around = growth.activation.node if frame is home else None if function is None else function.node
+            if around is not None:
+                begun, called = self._in(around)
+                if begun & _set_by(statement) if growth.stored is None else called & _called_of(statement):
+                    return True
+            if frame is home:
+                return False
+        return False
 
+    def _in(self, around: ast.AST) -> tuple[set[str], set[str]]:
+        """What the branches in a loop or function set to something else, and the objects whose methods they call."""
+        known = self._known.get(around)
+        if known is None:
+            blocks = list(self._unseen(around))
+            begun = {name for block in blocks for name in _begun_in(block)}
+            called = {name for block in blocks for statement in block for name in _called_of(statement)}
+            known = self._known[around] = begun, called
+        return known
 
-def _unseen(analysis: Analysis, around: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The branches that were not taken, and train."""
-    for node in nodes_in(around):
-        for block in (node.body, node.orelse) if isinstance(node, ast.If) else ():
-            if block and not any(block[0] in r.machine.executed for r in analysis.runs) and _trains(analysis, block):
-                yield block
+    def _unseen(self, around: ast.AST) -> Iterator[list[ast.stmt]]:
+        executed = [run.machine.executed for run in self._analysis.runs]
+        for node in nodes_in(around):
+            for block in (node.body, node.orelse) if isinstance(node, ast.If) else ():
+                if block and not any(block[0] in one for one in executed) and self._trains(block):
+                    yield block
 
-
-def _trains(analysis: Analysis, block: list[ast.stmt]) -> bool:
-    """Whether a branch differentiates, or calls a function of the program that does."""
-    if any(map(differentiates, block)):
-        return True
-    calls = (n for statement in block for n in nodes_in(statement) if isinstance(n, ast.Call))
-    called = {last_word(call.func) for call in calls}
-    return any(not called.isdisjoint(_differentiating(tree)) for tree in analysis.trees)
+    def _trains(self, block: list[ast.stmt]) -> bool:
+        """Whether a branch differentiates, or calls a function of the program that does."""
+        if any(map(differentiates, block)):
+            return True
+        calls = (n for statement in block for n in nodes_in(statement) if isinstance(n, ast.Call))
+        called = {last_word(call.func) for call in calls}
+        return any(not called.isdisjoint(_differentiating(tree)) for tree in self._analysis.trees)
 
 
 @kept
@@ -69,10 +83,6 @@ def _begun_in(block: list[ast.stmt]) -> set[str]:
             sides = (node.value.left, node.value.right) if isinstance(node.value, ast.BinOp) else ()
             begun |= _set_by(node).difference(map(spelled, sides))
     return begun
-
-
-def _called_in(block: list[ast.stmt]) -> set[str]:
-    return {name for statement in block for name in _called_of(statement)}
 
 
 def _called_of(statement: ast.stmt) -> set[str]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from autodetach.machine.begun_unseen import may_begin_anew
+from autodetach.machine.begun_unseen import BegunUnseen
 from autodetach.machine.events import GraphLent, GraphRead, HistoryLost, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
@@ -66,7 +66,8 @@ def growths(analysis: Analysis) -> list[Growth]:
                 found[key] = growth
     kept = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
     kept = [g for g in kept if not g.ends or _key(g) not in given]
-    kept = [g for g in kept if not is_tried_only(analysis, g) and not may_begin_anew(analysis, g)]
+    begun = BegunUnseen(analysis)
+    kept = [g for g in kept if not is_tried_only(analysis, g) and not begun.may_begin_anew(g)]
     # What ends with a call is repaired together with what else grows there: it is told where it is alone.
     lasting = {g.activation.node for g in kept if not g.ends}
     kept = [g for g in kept if not g.ends or (g.activation.node not in lasting and _is_seen(analysis, g))]
