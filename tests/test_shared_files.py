@@ -567,7 +567,7 @@ for step in range(5):
 """
 
 
-def test_what_a_shared_file_returns_stays_tensors(tmp_path: Path) -> None:
+def test_a_list_that_a_shared_file_returns_stays_one_of_tensors(tmp_path: Path) -> None:
     """Another program may stack them."""
     (tmp_path / "agents.py").write_text(AGENTS)
     (tmp_path / "run.py").write_text(RUNS)

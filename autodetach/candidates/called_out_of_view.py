@@ -60,12 +60,12 @@ def is_given_away(program: Program, function: Function) -> bool:
 def wants_tensor(program: Program, growth: Growth) -> bool:
     """Whether a place to which no run has come would fail with a number, as `evaluate(net).item()` does.
 
-    Nobody knows the places of other programs that import the file.
+    Of a list, nobody knows what other programs that import the file do with its elements.
     """
     frame = growth.activation.frame
     if not isinstance(frame, Frame) or frame.function is None or not is_returned(growth.run, growth.node, frame):
         return False
-    if program.is_imported(frame.function.node):
+    if growth.stored is not None and program.is_imported(frame.function.node):
         return True
     calls = (call_by(program, node) for node in named_unseen(program, frame.function))
     return any(call is not None and not is_only_shown(program, call, number=True) for call in calls)
