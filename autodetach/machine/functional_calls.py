@@ -32,24 +32,23 @@ def functional_call(m: Core, args: list[Value], kwargs: dict[str, Value], site: 
     weights = flatten([params])
     _name(m, params, site)
     if isinstance(module, Instance):
-        names = {id(p): w for p, w in zip(parameters_of(module), weights, strict=False)}
-        if names and all(isinstance(w, Tensor) for w in names.values()):
-            return _with_parameters(m, module, weights, values, kwargs, site)
+        pairs = list(zip(parameters_of(module), weights, strict=False))
+        replaced = [(p, w) for p, w in pairs if isinstance(w, Tensor)]
+        if replaced and len(replaced) == len(pairs):
+            return _with_parameters(m, module, replaced, values, site)
     return m.derive("functional_call", Op(Saved.OPERANDS), flatten([*values, *weights]), site)
 
 
 def _with_parameters(
-    m: Core, module: Instance, weights: list[Value], values: list[Value], kwargs: dict[str, Value], site: Site
+    m: Core, module: Instance, replaced: list[tuple[Tensor, Tensor]], values: list[Value], site: Site
 ) -> Value:
-    kept = [(p, p.node, p.storage) for p in parameters_of(module)]
-    given: dict[int, Value] = {}
-    for (p, _, _), w in zip(kept, weights, strict=False):
-        if isinstance(w, Tensor):
-            p.node, p.storage = w.node, w.storage
-            given[id(p)] = w
+    kept = [(p, p.node, p.storage) for p, _ in replaced]
+    given = {id(p): w for p, w in replaced}
+    for p, w in replaced:
+        p.node, p.storage = w.node, w.storage
     begun = len(m.nodes)
     try:
-        return m.call(module, values, kwargs.get("kwargs", {}) if isinstance(kwargs.get("kwargs"), dict) else {}, site)
+        return m.call(module, values, {}, site)
     finally:
         for p, node, storage in kept:
             p.node, p.storage = node, storage
