@@ -37,7 +37,8 @@ class CheckResult(NamedTuple):
     the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
     by file, the analysed one being the empty path. `evidence` is what was given, as it is to be asked about
     programs that repairs make of this one. `cost` is what it took, in the units of `machine.running`. `uses` tells what
-    this program does with what all files make, by absolute path, the analysed one being the empty path.
+    this program does with what all files make, by absolute path, the analysed one being the empty path. `about` are the
+    first and last lines of that of which it tells everything, and nothing of all else; None if it tells of all.
     """
 
     findings: tuple[Finding, ...]
@@ -48,6 +49,7 @@ class CheckResult(NamedTuple):
     evidence: Evidence | None = None
     cost: int = 0
     uses: Mapping[str, Uses] = {}
+    about: tuple[tuple[int, int], ...] | None = None
 
 
 Choice = tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]

@@ -16,6 +16,7 @@ from autodetach.source import Span
 from autodetach.uses import uses
 
 if TYPE_CHECKING:
+    from autodetach.incremental.again import Again
     from autodetach.machine.evidence import Evidence
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
@@ -50,6 +51,8 @@ class Examination:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         kept = kept_analysis() if evidence is None else None
         known = kept.analysis(files) if kept is not None else None
+        if kept is not None and known is None and told is not None:
+            self._tell_of_parts(kept, told)
         # Of what is too much with all its imports, the checker goes on with the file alone.
         self.analysis = known or analyse(
             files.root.tree,
@@ -61,6 +64,19 @@ class Examination:
         )
         if kept is not None:
             kept.keep(files, self.analysis)
+
+    def _tell_of_parts(self, kept: Again, told: Callable[[CheckResult], None]) -> None:
+        """Have others know of the parts of the program that edits have touched."""
+        found = kept.parts_of(self.files)
+        if found is None:
+            return
+        analysis, lines = found
+        if analysis is None:
+            told(CheckResult((), about=lines))
+        else:
+            self.analysis = analysis
+            told(self.result(repairs=False)._replace(about=lines))
+        pause()
 
     def _between(self, analysis: Analysis) -> None:
         """Have others know of the first path, and go on only if the result is still wanted."""

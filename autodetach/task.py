@@ -58,8 +58,8 @@ class Outcome(NamedTuple):
     `findings` are those left: they count in `source`, which is the fixed one if there are edits. `applied` and `edits`
     count in `original`. Both sources are None where there is neither a finding nor an edit, nor a comment that may
     silence one. `elsewhere` are changes of imported files, `sources` those of them that findings speak of, by absolute
-    path, and `imported` all that were read. `used` and `known` are as in `CheckResult`. `ground` is what this rests on,
-    None where nobody asked or where it may be otherwise the next time.
+    path, and `imported` all that were read. `used`, `known` and `about` are as in `CheckResult`. `ground` is what this
+    rests on, None where nobody asked or where it may be otherwise the next time.
     """
 
     file: FoundFile
@@ -76,6 +76,7 @@ class Outcome(NamedTuple):
     known: frozenset[tuple[str, int, str]] = frozenset()
     ground: Ground | None = None
     uses: Mapping[str, Uses] = {}
+    about: tuple[tuple[int, int], ...] | None = None
 
     def source_of(self, path: str) -> Source | None:
         """The source in which what a finding says of `path` counts; of the analysed file where it is empty."""

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from autodetach.incremental.follow import Patch, followed
+from autodetach.incremental.renamed import Function, renamed
+from autodetach.incremental.touched import Touched, outermost
 from autodetach.kept import forget
 from autodetach.machine.entering import CALLED_FROM
 from autodetach.machine.generators import has_yield
@@ -19,6 +21,7 @@ from autodetach.machine.mentions import mentioned
 from autodetach.machine.project import Module
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, dissolve
+from autodetach.machine.running import run_selected
 from autodetach.node_types import FUNCTIONS
 from autodetach.old_names import hand_on
 from autodetach.projects.project import Files, parse
@@ -28,7 +31,8 @@ from autodetach.source import Source
 EXITS = frozenset({"__exit__", "__aexit__"})
 """Methods whose bodies are looked at before they are run."""
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+Lines = tuple[tuple[int, int], ...]
+"""First and last lines."""
 
 
 @dataclass(slots=True)
@@ -36,7 +40,7 @@ class _Pairs:
     """Nodes of two trees side by side; `bodies` are functions with another body, with all that they stand in."""
 
     nodes: list[tuple[ast.AST, ast.AST]] = field(default_factory=list)
-    bodies: list[tuple[_Function, _Function, tuple[ast.AST, ...]]] = field(default_factory=list)
+    bodies: list[tuple[Function, Function, tuple[ast.AST, ...]]] = field(default_factory=list)
 
 
 class Again:
@@ -49,6 +53,7 @@ class Again:
         self._files: Files | None = None
         self._analysis: Analysis | None = None
         self._telling: ast.stmt | None = None
+        self._touched: Touched | None = None
         self._dead: list[Analysis] = []
         self.told: Callable[..., None] | None = None
 
@@ -59,13 +64,14 @@ class Again:
             tree = parse(source)
             self._path, self._tree, self._telling = path, tree, None
             self._files = None
+            self._touched = None
             self._set(None)
         else:
             patch = followed(self._tree, before, source)
             if patch is None:
                 body = self._tree.body
                 patch = Patch((self._tree,), body, 0, len(body), parse(source).body, 0, 0)
-            self._take(patch)
+            self._take(patch, before, source)
         self._source = source
         return self._tree
 
@@ -79,7 +85,26 @@ class Again:
     def keep(self, files: Files, analysis: Analysis) -> None:
         """Remember what was found out about a program."""
         self._files = files
+        self._touched = Touched(analysis.runs[0])
         self._set(analysis)
+
+    def parts_of(self, files: Files) -> tuple[Analysis | None, Lines] | None:
+        """An analysis of those parts of a program that edits have touched, and what it tells of; None if of all.
+
+        Where they have touched none, nothing is to be told.
+        """
+        touched = self._touched
+        if touched is None:
+            return None
+        if touched.is_nothing:
+            return None, ()
+        selection = touched.selection()
+        if selection is None:
+            return None
+        analysis = run_selected(files.root.tree, files.anew(), selection)
+        self.drop(analysis)
+        (run,) = analysis.runs
+        return (analysis, touched.lines(run)) if run.finished else None
 
     def drop(self, analysis: Analysis) -> None:
         """Have an analysis that nobody needs any more cleared away by `tidy`."""
@@ -103,13 +128,16 @@ class Again:
         self._files = files
         return known.within(files)
 
-    def _take(self, patch: Patch) -> None:
+    def _take(self, patch: Patch, before: Source, source: Source) -> None:
         """Let the tree be as an edit makes it, and forget the analysis if that is of another program."""
+        if self._analysis is not None and (found := renamed(patch, before, source)) is not None:
+            self._rename(*found)
         known, around, pairs = self._analysis, patch.around, _Pairs()
         if known is None:
             self._splice(patch)
+            self._note(patch)
             return
-        function = _outermost(around)
+        function = outermost(around)
         is_open = function is None and all(isinstance(node, ast.ClassDef) for node in around[1:])
         if _pair(patch.old, patch.fresh, pairs, around if is_open else (), lambda one: _is_run(one, known)):
             reach = _mattering(self._tree, known) if pairs.bodies else None
@@ -135,7 +163,25 @@ class Again:
             self._splice(patch)
             is_same = False
         if not is_same:
+            self._note(patch)
             self._set(None)
+
+    def _rename(self, function: Function, name: str) -> None:
+        """Let a function that nobody mentions have another name; forget the analysis if it runs that function."""
+        known = self._analysis
+        if known is None or _is_run(function, known) or (self._files is not None and len(self._files.modules) > 1):
+            return
+        reach = _mattering(self._tree, known)
+        old, function.name = function.name, name
+        forget(function)
+        forget(self._tree)
+        renamed_reach = {(kind, name if one == old else one): found for (kind, one), found in reach.items()}
+        if renamed_reach != _mattering(self._tree, known):
+            self._set(None)
+
+    def _note(self, patch: Patch) -> None:
+        if self._touched is not None:
+            self._touched.note(patch)
 
     def _set(self, analysis: Analysis | None) -> None:
         if self._analysis is not None and (analysis is None or analysis.runs is not self._analysis.runs):
@@ -170,18 +216,8 @@ def _same(one: Module | None, other: Module | None) -> bool:
     return one.path == other.path and one.tree is other.tree and one.first == other.first
 
 
-def _outermost(around: tuple[ast.AST, ...]) -> _Function | None:
-    """The function that stands in a module, or in a class of one, and in which all the rest is."""
-    for node in around[1:]:
-        if isinstance(node, FUNCTIONS):
-            return node
-        if not isinstance(node, ast.ClassDef):
-            break
-    return None
-
-
 def _pair(
-    old: object, new: object, pairs: _Pairs, around: tuple[ast.AST, ...], is_run: Callable[[_Function], bool]
+    old: object, new: object, pairs: _Pairs, around: tuple[ast.AST, ...], is_run: Callable[[Function], bool]
 ) -> bool:
     """Whether two trees are the same but for positions and for bodies that are not run; `pairs` is filled."""
     pending: list[tuple[object, object, tuple[ast.AST, ...]]] = [(old, new, around)]
@@ -214,11 +250,11 @@ def _pair(
     return True
 
 
-def _is_run(function: _Function, analysis: Analysis) -> bool:
+def _is_run(function: Function, analysis: Analysis) -> bool:
     return any(function.body[0] in run.machine.executed for run in analysis.distinct)
 
 
-def _shown_by_body(function: _Function) -> tuple[object, ...]:
+def _shown_by_body(function: Function) -> tuple[object, ...]:
     """What those see of a function's body who do not run it."""
     saves = any(isinstance(node, ast.Attribute) and node.attr == "save_for_backward" for node in ast.walk(function))
     is_seen = function.name in EXITS

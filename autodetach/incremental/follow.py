@@ -54,6 +54,8 @@ class Patch:
         """Put statements into the block where room was made: the fresh ones, or others that have their places."""
         is_end = self.stop == len(self.block)
         self.block[self.begin : self.stop] = statements
+        if not self.block:
+            return  # nothing is left of the module
         last: ast.AST = self.block[-1]
         inner = last
         for node in reversed(self.around[1:]):

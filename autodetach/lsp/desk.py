@@ -239,7 +239,8 @@ class Desk:
         self._told(root, first is None)
         source = self.source(root)
         if source is not None and not any(not problem.partial for problem in known.outcome.problems):
-            self._seen[root] = seen(self._seen.get(root), first, known.outcome, source)
+            whole = first if first is not None and first.about is None else None
+            self._seen[root] = seen(self._seen.get(root), whole, known.outcome, source)
 
     async def _look(self, root: str, *, early: bool = False) -> Known:
         """Analyse without repairs. Raises ConfigError."""
@@ -253,9 +254,10 @@ class Desk:
         def heard(first: Outcome) -> None:
             source = self.source(root)
             if self._documents.stamp(root) == opened[root] and source is not None:
+                is_new = root not in self._early
                 self._early[root] = first
                 self._known[root] = known(foreseen(self._seen[root], first, source))
-                self._told(root, True)
+                self._told(root, is_new)
 
         try:
             if root in opened and self._is_left_out(root, configuration):

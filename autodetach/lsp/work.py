@@ -61,4 +61,5 @@ def _outcome(task: Task, result: CheckResult) -> Outcome:
         task.changed.get(path),
         sources=result.sources,
         imported=tuple(at for at in result.sources if at != path),
+        about=result.about,
     )

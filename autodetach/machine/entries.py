@@ -15,11 +15,16 @@ from autodetach.machine.reach import Reach
 from autodetach.machine.values import Value
 from autodetach.named_tuples import NamedTuple
 
-Entry: TypeAlias = Callable[[], list[str]]
-"""Runs a function, or the methods of a class, and tells the qualified names of what it entered."""
 Called: TypeAlias = tuple[str, Function]
 """The name by which others call a function or method, and itself."""
 T = TypeVar("T")
+
+
+class Entry(NamedTuple):
+    """A function, or a class with its methods; `run` enters it, and tells the qualified names of what it entered."""
+
+    name: str
+    run: Callable[[], list[str]]
 
 
 class Calls(NamedTuple):
@@ -48,15 +53,15 @@ def entries(machine: Machine, reach: Reach, calls: Calls) -> Iterator[Entry]:
         if function.called or function.qualname in calls.in_view:
             continue
         if not is_bystander(machine, reach, function.name, [function]):
-            yield partial(enter_function, machine, function)
+            yield Entry(function.qualname, partial(enter_function, machine, function))
     for cls in classes_in_order(machine, reach):
         if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, found_by(machine, cls)):
-            yield partial(enter_class, machine, cls, reach, calls)
+            yield Entry(cls.name, partial(enter_class, machine, cls, reach, calls))
     for function in open_static_methods(machine, reach):
         if function.called or function.qualname in calls.in_view:
             continue
         if not is_bystander(machine, reach, function.name, [function, function.owner]):
-            yield partial(enter_function, machine, function)
+            yield Entry(function.qualname, partial(enter_function, machine, function))
 
 
 def open_functions(machine: Machine, reach: Reach) -> list[Function]:

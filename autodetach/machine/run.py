@@ -11,6 +11,7 @@ from autodetach.machine.attribute_names import empty
 from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy, TestKey
+from autodetach.machine.parts import Part
 from autodetach.machine.program_values import Class, Frame
 from autodetach.machine.project import Project
 from autodetach.machine.state import FUEL_FOR_IMPORTS
@@ -41,11 +42,12 @@ class Run:
 
     `called` are the functions that the program, or an entry point, has called by itself, by their qualified names, and
     `started` those that the program has.
-    `stopped_by` is the name of the error that ended it, if there is a `stop`.
+    `stopped_by` is the name of the error that ended it, if there is a `stop`. `parts` tell what has called what.
     """
 
     __slots__ = (
-        "apart", "called", "entries", "finished", "found", "fuel", "machine", "policy", "started", "stop", "stopped_by",
+        "apart", "called", "entries", "finished", "found", "fuel", "machine", "parts", "policy", "started", "stop",
+        "stopped_by",
     )  # fmt: skip
 
     def __init__(self, policy: Policy, machine: Machine, fuel: int) -> None:
@@ -58,6 +60,7 @@ class Run:
         self.stopped_by = ""
         self.stop: Stop | None = None
         self.entries: list[str] = []
+        self.parts: list[Part] = []
         self.apart: Apart | None = None
         self.found: dict[Hashable, Any] = {}  # see `once`
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
 from autodetach.kept import kept
 from autodetach.machine.apart import Apart
@@ -12,7 +14,6 @@ from autodetach.machine.called_unseen import ask
 from autodetach.machine.constructor_arguments import keep
 from autodetach.machine.entries import (
     Calls,
-    Entry,
     entries,
     functions_of,
     not_reached,
@@ -21,15 +22,19 @@ from autodetach.machine.entries import (
 from autodetach.machine.graph import Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
+from autodetach.machine.parts import Part, Selection
 from autodetach.machine.program_values import Instance, Namespace
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, Run, Stop
 from autodetach.machine.settings import open_settings
 from autodetach.machine.state import OutOfFuel, Raised
+from autodetach.node_types import FUNCTIONS
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence
+
+T = TypeVar("T")
 
 FUEL_PER_RUN = 30_000
 """Units of work, some sixty to the millisecond on the machine where this was measured."""
@@ -50,10 +55,12 @@ def run_once(
     watched: bool = False,
     called: frozenset[str] = frozenset(),
     left_whole: frozenset[ast.AST] = frozenset(),
+    selection: Selection | None = None,
 ) -> Run:
     """One run: the module, then whatever nobody has called, nor the default path has `called`.
 
-    A run that is `watched` serves `Paths` for others that differ from it in what nothing else notices.
+    A run that is `watched` serves `Paths` for others that differ from it in what nothing else notices. Of a
+    `selection`, only that is run.
     """
     machine = Machine(policy, fuel)
     machine.evidence = evidence
@@ -73,7 +80,10 @@ def run_once(
         machine.globals.names["__name__"] = "__main__"
         machine.globals.names["__file__"] = machine.fresh("str")
         try:
-            machine.block(tree.body, machine.globals)
+            without = () if selection is None else selection.without
+            for statement in tree.body:
+                if statement not in without:
+                    run_part(run, statement, partial(machine.block, [statement], machine.globals))
         except Raised as error:
             run.stopped_by = error.name
             machine.break_off(0)
@@ -84,7 +94,7 @@ def run_once(
         reach = reach_of(tree, project)
         elsewhere = called if policy.flips else frozenset()
         calls = Calls(elsewhere, not_reached(machine, reach) if run.stopped_by else frozenset())
-        run_entries(run, reach, calls)
+        run_entries(run, reach, calls, None if selection is None else selection.entries)
         run.called = frozenset(f.qualname for f in functions_of(machine) if f.called) - frozenset(run.entries)
     except OutOfFuel:
         run.finished = False
@@ -142,17 +152,36 @@ def _reach_beside(tree: ast.Module) -> _Beside:
     return _Beside()
 
 
-def run_entries(run: Run, reach: Reach, calls: Calls) -> None:
-    """Functions and methods that nobody in view calls are called by somebody else."""
+def run_selected(tree: ast.Module, project: Project | None, selection: Selection) -> Analysis:
+    """The default path of a program, of which only some parts are run."""
+    run = run_once(tree, Policy(), FUEL_PER_RUN, project=project, selection=selection)
+    return Analysis(tree, [run], project)
+
+
+def run_part(run: Run, of: ast.stmt | str, do: Callable[[], T]) -> T:
+    """Do a part of a run, and note what it calls."""
+    ways = run.machine.ways
+    begun, before = len(ways), run.cost
+    try:
+        return do()
+    finally:
+        functions = {node for node, _ in islice(ways, begun, None) if isinstance(node, FUNCTIONS)}
+        if functions:
+            run.parts.append(Part(of, functions, run.cost - before))
+
+
+def run_entries(run: Run, reach: Reach, calls: Calls, names: Container[str] | None = None) -> None:
+    """Functions and methods that nobody in view calls are called by somebody else; those of these names, or all."""
     made = {value.cls for value in run.machine.globals.names.values() if isinstance(value, Instance)}
     keep(run.machine, [cls for cls in run.machine.classes if cls not in made])
     if number_of_entries(run.machine, reach) < MIN_ENTRIES:
         run.apart = None
     for entry in entries(run.machine, reach, calls):
-        watched(run, entry)
+        if names is None or entry.name in names:
+            run_part(run, entry.name, partial(watched, run, entry.run))
 
 
-def watched(run: Run, entry: Entry) -> None:
+def watched(run: Run, entry: Callable[[], list[str]]) -> None:
     """Run an entry, and have others know what it does, as long as there may be others."""
     run.machine.begin_entry()
     if run.apart is not None and not run.machine.differentiations and run.cost > FUEL_WHERE_WATCHED:

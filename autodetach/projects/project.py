@@ -64,6 +64,11 @@ class Files:
         self._by_path = {path: self.root}
         self._idle: dict[str, bool] = {}
 
+    def anew(self) -> Files:
+        """The same program, of which nothing is loaded yet but the file itself."""
+        root = self.root
+        return Files(root.path, self.sources[root.path], root.tree, self._finder, self._changed, self._without)
+
     def load(self, name: str, importer: Module) -> Module | None:
         """See `Project.load`."""
         key = (importer.path, name)

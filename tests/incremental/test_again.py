@@ -97,6 +97,45 @@ def test_another_program_is_analysed(counted: list[int], old: str, new: str) -> 
     assert counted == [3]
 
 
+UNUSED = "\n\ndef unused(x):\n    return net(x) + 1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "name", "analysed"),
+    [
+        (UNUSED, "used", 1),
+        (UNUSED + "\n\n# see used\n", "used", 2),
+        (UNUSED, "value", 2),
+        (UNUSED, "__getattr__", 2),
+        (UNUSED, "training_step", 2),
+        ("\n\nprint(unused)" + UNUSED, "used", 2),
+        (UNUSED.replace("    return net(x)", "    for x in x:\n        x = net(x)"), "used", 2),
+    ],
+)
+def test_only_who_is_not_mentioned_may_be_renamed(counted: list[int], more: str, name: str, analysed: int) -> None:
+    text = TEXT + more
+    renamed = text.replace("def unused", f"def {name}")
+    found = [check(source(one), OPTIONS).findings for one in (text, renamed)]
+    assert counted == [analysed]
+    assert found[0] == found[1]
+
+
+def test_what_was_renamed_may_be_called(counted: list[int]) -> None:
+    text = TEXT + UNUSED
+    renamed = text.replace("unused", "used")
+    called = renamed.replace("1.0 * net(y)", "used(y)")
+    known = [check(source(one), OPTIONS).findings for one in (text, renamed, called)]
+    assert counted == [2]
+    assert known[2]
+    remembered._again = None
+    assert known[2] == check(source(called), OPTIONS).findings
+
+
+def test_nothing_may_be_left_of_a_text(counted: list[int]) -> None:
+    found = [check(source(text), OPTIONS) for text in (TEXT, "# nothing\n", "", TEXT)]
+    assert [bool(result.findings) for result in found] == [True, False, False, True]
+
+
 def test_an_import_that_leads_somewhere_now_is_followed(counted: list[int]) -> None:
     class Finder:
         path: str | None = None

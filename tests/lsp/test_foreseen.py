@@ -46,6 +46,36 @@ def test_what_other_paths_have_taken_back_is_left_out() -> None:
     assert found.findings == (finding("two", text),)
 
 
+def test_a_part_tells_everything_of_its_lines_and_nothing_of_others() -> None:
+    text = TEXT.replace("one", "one\nmore")
+    every = (finding("zero"), finding("one"), finding("two"), finding("three"))
+    before = seen(None, outcome(*every), outcome(*every), source(TEXT))
+    part = outcome(finding("two", text))._replace(about=((1, 1), (3, 4)))  # not about "one", nor about "three"
+    found = foreseen(before, part, source(text)).findings
+    assert found == (finding("one", text), finding("two", text), finding("three", text))
+    nothing = outcome()._replace(about=())
+    assert foreseen(before, nothing, source("\n" + TEXT)).findings == tuple(
+        finding(word, "\n" + TEXT) for word in ("zero", "one", "two", "three")
+    )
+
+
+def test_what_was_imported_stays_so_for_a_part() -> None:
+    whole = outcome()._replace(imported=("/b.py", "/c.py"))
+    before = seen(None, whole, whole, source(TEXT))
+    part = outcome()._replace(about=(), imported=("/b.py",))
+    assert set(foreseen(before, part, source(TEXT)).imported) == {"/b.py", "/c.py"}
+
+
+def test_lines_that_are_spoken_of_are_those_that_they_are_now() -> None:
+    text = "minus\n" + TEXT
+    said = finding("three")._replace(message="as in line 2, line 4 and line 3 of b.py")
+    said = said._replace(story=(*said.story, StoryStep(2, "as in line 1"), StoryStep(2, "as in line 1", "/b.py")))
+    before = seen(None, outcome(), outcome(said), source(TEXT))
+    (found,) = foreseen(before, outcome(), source(text)).findings
+    assert found.message == "as in line 3, line 5 and line 3 of b.py"
+    assert [(step.line, step.text) for step in found.story] == [(5, "said"), (3, "as in line 2"), (2, "as in line 1")]
+
+
 def test_findings_in_other_files_stay_where_they_are() -> None:
     text = "minus\n" + TEXT
     other = finding("two", TEXT, "/b.py")
