@@ -95,6 +95,7 @@ ORDER = (
     "machine.weight_tools",
     "machine.forward_hooks machine.step_hooks machine.called_unseen",
     "machine.module_building",
+    "machine.reductions_set",
     "machine.module_calls",
     "machine.module_methods",
     "machine.taken_early",

@@ -21,6 +21,7 @@ from autodetach.machine.module_tree import children_of, parameters_of
 from autodetach.machine.number_readers import marked, wanted
 from autodetach.machine.parametrizations import weights_of
 from autodetach.machine.program_values import Class, External, Instance
+from autodetach.machine.reductions_set import may_be_set
 from autodetach.machine.tape import saved_for
 from autodetach.machine.torch_facts import Saved
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
@@ -75,7 +76,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         refuse_weight(m, name, this.attrs, args[1] if len(args) > 1 else kwargs.get("target"), site)
     weights = _weights(this, name)
     weights = weights_of(m, this, weights, site) if m.grad_enabled or m.parametrizes else weights[:1]
-    shape = _result_shape(this, spec, name, args)
+    shape = _result_shape(m, this, spec, name, args)
     kept = [v for v in inputs if not is_transposed_first(name, this.attrs, v)]
     result = run_module(m, name, spec, inputs, weights, site, shape, kept)
     result.is_float = True
@@ -164,11 +165,11 @@ def run_module(
     return result
 
 
-def _result_shape(this: Instance, spec: Module, name: str, args: list[Value]) -> Dims:
+def _result_shape(m: Core, this: Instance, spec: Module, name: str, args: list[Value]) -> Dims:
     first = args[0] if args else None
     shape = first.shape if isinstance(first, Tensor) else None
     if spec.result == "loss":
-        return () if is_reduced(this.attrs) else None
+        return () if is_reduced(this.attrs) and not may_be_set(m) else None
     if spec.shape is Rule.SAME:
         return shape
     if name == "Linear" and shape:
