@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.emptied_behind_step import emptied_behind_step
 from autodetach.candidates.looked_into import lists_read
 from autodetach.machine.events import Stored
+from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.machine.tails import Tails, are_all_of_their_pass
 from autodetach.node_types import YIELDS
@@ -22,10 +24,11 @@ OTHERS = "other programs may read what earlier passes have stored"
 NAMES = ("latest", "newest", "taken")
 
 
-def emptied_behind_read(program: Program, at_end: Tails, stored: Stored) -> Iterator[Candidate]:
+def emptied_behind_read(program: Program, growth: Growth, at_end: Tails, stored: Stored) -> Iterator[Candidate]:
     """Empty the list behind the last statement that reads it, if nothing but these looks into it.
 
-    Other lists of the same dict that the same statements read alike, as those of a teacher, are emptied with it.
+    Other lists of the same dict that the same statements read alike, as those of a teacher, are emptied with it. Where
+    several functions read it, it is emptied behind the step.
     """
     from autodetach.codemods.insert_statement import InsertStatement
 
@@ -40,9 +43,10 @@ def emptied_behind_read(program: Program, at_end: Tails, stored: Stored) -> Iter
     if last is None:
         found = {spelled(own[0].value): own}
         last = _last_of(program, found)
-    if last is None:
-        return
     doubt = OTHERS if program.is_imported(stored.site.node) else None
+    if last is None:
+        yield from emptied_behind_step(program, growth, doubt)
+        return
     lists_of_pass = tuple(reads[0].value for reads in found.values())
     clear = "\n".join(f"{{{i}}}.clear()" for i in range(len(found)))
     codemods: tuple[Codemod, ...] = (InsertStatement(last, clear, parts=lists_of_pass),)
