@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from itertools import islice
 
 from autodetach.candidates.detaching import element_candidates, leaves_of_display, narrowed_to
-from autodetach.machine.graph import Node, calls_of
+from autodetach.machine.graph import Node, Site, calls_of
 from autodetach.machine.growth import Element, Growth
 from autodetach.machine.held import graph_in
 from autodetach.machine.values import Mapping, Sequence, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
+
+MAX_NODES = 32
+"""So many are looked at between what is added and what was handed over for it."""
 
 
 def given_to_sum(growth: Growth) -> list[tuple[ast.expr, object]]:
@@ -38,14 +41,29 @@ def _handed(element: Element) -> Iterator[list[tuple[ast.expr, object]]]:
     """What the open calls were given of an element, innermost first."""
     for site in calls_of(element.chain):
         matching = [e for e, v in site.operands if v is element.value or getattr(v, "node", None) is element.node]
-        values = [v for n in element.node.parents for _, v in site.operands if getattr(v, "node", None) is n]
+        made_of = _made_of(element.node, site)
         if matching:
             yield [(matching[0], element.value)]
-        elif len(values) == 1:
-            yield [(e, v) for e, v in site.operands if v is values[0]]
+        elif len(made_of) == 1:
+            yield made_of
         else:
             shown = [leaf for e, v in site.operands if _holds(v, element.node) for leaf in leaves_of_display(e, v)]
             yield [(narrowed_to(e, v), v) for e, v in shown]
+
+
+def _made_of(node: Node, site: Site) -> list[tuple[ast.expr, object]]:
+    """What a call was given that a node is made of there: `x` of `0.9 * self.mean + 0.1 * x.mean()`."""
+    given = {n: (e, v) for e, v in site.operands if isinstance(n := getattr(v, "node", None), Node)}
+    found: list[tuple[ast.expr, object]] = []
+    pending, seen = list(node.parents), {node}
+    while pending and len(seen) <= MAX_NODES:
+        at = pending.pop()
+        if at in given:
+            found.append(given[at])
+        elif at not in seen:
+            seen.add(at)
+            pending += at.parents
+    return list({id(e): (e, v) for e, v in found}.values())
 
 
 def _holds(value: Value, node: Node) -> bool:

@@ -128,8 +128,8 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
             yield found
 
 
-def linked_nodes(run: Run) -> Iterator[Node]:
-    """What links a chain to that of an earlier pass, one node for each place: whoever differentiates it."""
+def linked_nodes(run: Run) -> Iterator[tuple[Node, Activation]]:
+    """What links a chain to that of an earlier pass, one node for each place and loop: whoever differentiates it."""
     done: set[tuple[Activation, ast.AST]] = set()
     places = places_of(run)
     for crossing in run.machine.crossings:
@@ -140,7 +140,7 @@ def linked_nodes(run: Run) -> Iterator[Node]:
             continue
         if places.cycle(parent, made, child.site.node) or _remade(places, crossing):
             done.add(key)
-            yield child
+            yield child, activation
 
 
 def _links(run: Run) -> Iterator[tuple[Crossing, Pass, list[Node]]]:

@@ -127,7 +127,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         lambda: _doubted(program, growth, repairs_of_sum(program, growth, statement, elements), IDLE * is_idle),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
         lasts=lambda edited: (
-            _is_linked(program, edited, (growth.node.site.scope, *spot))
+            _is_linked(program, edited, (growth.node.site.scope, *spot), growth)
             or (
                 dies
                 and is_held_by_chain(program, edited, growth, [e.node for e in growth.elements], dies=True)
@@ -149,21 +149,27 @@ def _returned(growth: Growth) -> set[Node]:
     return makers_of_returned(frame) if isinstance(frame, Frame) else set()
 
 
-def _is_linked(before: Program, after: Program, place: tuple[object, ...]) -> bool:
+def _is_linked(before: Program, after: Program, place: tuple[object, ...], growth: Growth) -> bool:
     """Whether a place still links the graph of every pass to the next one, as where the sum begins with history.
 
-    If it is spelled otherwise by now, it is one that links them and was not there before.
+    If it is spelled otherwise by now, it is one that links them and was not there before. Another loop may go on to do
+    so by the same place, as the one that sums up a loss by the method that counts up what is shown.
     """
+    from autodetach.view.held_by_chain import loop_known
+
     linked = _linked(after).get(place[0], set())
-    return place in linked or not linked <= _linked(before).get(place[0], set())
+    return (*place, loop_known(growth.activation)) in linked or not linked <= _linked(before).get(place[0], set())
 
 
 @once
 def _linked(program: Program) -> dict[object, set[tuple[object, ...]]]:
-    """The places of a program that link graph to that of earlier passes, by function: that, text and number."""
+    """The places of a program that link graph to that of earlier passes, by function: that, text, number and loop."""
+    from autodetach.view.held_by_chain import loop_known
+
     found: dict[object, set[tuple[object, ...]]] = {}
-    for node in (node for run in program.runs for node in linked_nodes(run)):
-        found.setdefault(node.site.scope, set()).add((node.site.scope, *program.spot(node.site.node)))
+    for node, activation in (one for run in program.runs for one in linked_nodes(run)):
+        place = (node.site.scope, *program.spot(node.site.node), loop_known(activation))
+        found.setdefault(node.site.scope, set()).add(place)
     return found
 
 

@@ -21,7 +21,7 @@ def is_held_by_chain(before: Program, after: Program, growth: Growth, made: Sequ
     """
     if growth.activation.node is None or not isinstance(growth.activation.frame, Frame) or growth.dead or not made:
         return False
-    held = _held(after, *_loop(growth.activation))
+    held = _held(after, *loop_known(growth.activation))
     if any((n.site.scope, *before.spot(n.site.node)) in held for n in made):
         return True
     own = saved_in_pass(made, pass_of(made[0].loops, growth.activation))
@@ -33,16 +33,16 @@ def is_held_by_chain(before: Program, after: Program, growth: Growth, made: Sequ
 def _held(program: Program, qualname: str, header: str) -> set[tuple[object, ...]]:
     """What is held over the passes of a loop of a function: function, text and number."""
     told = {g.node.site.node for g in program.growths if g.kind == "chain"}  # and so repaired by itself
-    links = [n for run in program.runs for n in linked_nodes(run) if not n.walked_by and n.site.node not in told]
+    links = [n for run in program.runs for n, _ in linked_nodes(run) if not n.walked_by and n.site.node not in told]
     return {
         (n.site.scope, *program.spot(n.site.node))
         for link in links
         for n in ancestors([link])
-        if (apart := diverge(n.loops, link.loops)) is not None and _loop(apart[0].activation) == (qualname, header)
+        if (apart := diverge(n.loops, link.loops)) is not None and loop_known(apart[0].activation) == (qualname, header)
     }
 
 
-def _loop(activation: Activation) -> tuple[str, str]:
+def loop_known(activation: Activation) -> tuple[str, str]:
     """By what a loop of an edited program is known again: its function, and its header."""
     frame = activation.frame
     return (frame.qualname, _header(activation.node)) if isinstance(frame, Frame) else ("?", "")
