@@ -51,7 +51,7 @@ ORDER = (
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",
-    "machine.program_values",
+    "machine.program_values machine.spans",
     "machine.told_of_values",
     "machine.alike_calls machine.passed_counts machine.unlike",
     "machine.closures",

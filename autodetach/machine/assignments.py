@@ -30,7 +30,8 @@ class Assignments(Imports):
         value = self.eval(node.value, frame)
         if isinstance(value, Opaque) and value.node is not None and value.node.site.node is node.value:
             value.node.weak = value.node.weak or (value.node.called and repackages(node))
-        if type(value) is int and self.widening and _counts(node):
+        counter = _counter_of(node) if type(value) is int and self.widening else None
+        if counter is not None and _is_at_most(self.eval(counter, frame), value):
             value = self.fresh("number", lo=value)
         for target in node.targets:
             self.assign(target, value, frame, node.value)
@@ -80,11 +81,12 @@ class Assignments(Imports):
             isinstance(old, int)
             and isinstance(right, int)
             and op == "Add"
+            and right >= 0
             and not isinstance(old, bool)
             and self.widening
         ):
             # A counter of a loop that is cut off after a few passes: it goes on, so only its least value is known.
-            return self.fresh("number", lo=old + right) if right >= 0 else self.fresh("number")
+            return self.fresh("number", lo=old + right)
         if isinstance(old, Instance):
             raw = self.class_attribute(old.cls, f"__i{op.lower()}__")
             if raw is not MISSING:
@@ -210,13 +212,19 @@ class Assignments(Imports):
         return None
 
 
-def _counts(node: ast.Assign) -> bool:
-    """`n = n + 1`, and `self.size = min(self.size + 1, self.capacity)`, as memories count what they hold."""
+def _counter_of(node: ast.Assign) -> ast.expr | None:
+    """`n` of `n = n + 1`, and of `self.size = min(self.size + 1, self.capacity)`, as memories count what they hold."""
     if len(node.targets) != 1:
-        return False
+        return None
     name, value = spelled(node.targets[0]), node.value
     sums = value.args if isinstance(value, ast.Call) and spelled(value.func) == "min" else [value]
-    return any(isinstance(s, ast.BinOp) and isinstance(s.op, ast.Add) and spelled(s.left) == name for s in sums)
+    added = (s.left for s in sums if isinstance(s, ast.BinOp) and isinstance(s.op, ast.Add))
+    return next((left for left in added if spelled(left) == name), None)
+
+
+def _is_at_most(before: Value, value: int) -> bool:
+    """Whether a number has not become less: what counts down is known, as one from which something is taken."""
+    return not isinstance(before, int) or before <= value
 
 
 def repackages(node: ast.Assign) -> bool:

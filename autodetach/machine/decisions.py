@@ -11,6 +11,7 @@ from autodetach.machine.passes import last_of, passes_of
 from autodetach.machine.passes_by_length import pass_by_length
 from autodetach.machine.program_values import Function, Instance
 from autodetach.machine.remainder_tests import test_of_remainder
+from autodetach.machine.spans import truth_of
 from autodetach.machine.state import MAX_RECURSION, MISSING
 from autodetach.machine.steering import tested
 from autodetach.machine.told_of_values import truth_key
@@ -32,6 +33,9 @@ class Decisions(Objects):
         if kind is Sym:
             if value.lo is not None and value.lo > 0:
                 return True
+            truth = truth_of(value)
+            if truth is not None:
+                return truth
             if value.tags:
                 tested(self, value, site)
             return self.oracle.settled(value.key)

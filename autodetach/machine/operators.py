@@ -28,6 +28,7 @@ from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
 from autodetach.machine.other_types import meets
 from autodetach.machine.passed_counts import note_test, without_least
 from autodetach.machine.program_values import Class, External, Instance, Iterable
+from autodetach.machine.spans import outcome_of, span_made, span_of
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.steering import weighed
 from autodetach.machine.tallies import is_tally, signed
@@ -178,6 +179,7 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> V
             wanted(m, (left, right), site, op)  # numbers add up, and of tensors of `bool` their sum is another one
     made = m.sym((op, m.key(left), m.key(right)), kind, lo, tags & OF_TEXTS if text else tags)
     made.lost = lost_by_numbers(left, right)
+    made.span = span_made(op, left, right) if number else None
     return made
 
 
@@ -227,6 +229,7 @@ def unary(m: Objects, op: str, value: Value, site: Site) -> Value:
         wanted(m, [value], site, op)  # of True it is -2, of a tensor of `bool` the opposite
     made = m.sym((op, m.key(value)), "number" if is_number(value) else "", None, tags)
     made.lost = lost_by_numbers(value)
+    made.span = span_made("Sub", 0, value) if op == "USub" else span_of(value) if op == "UAdd" else None
     return made
 
 
@@ -283,7 +286,7 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
         raw = m.class_attribute(left.cls, COMPARE_DUNDER[op])
         if raw is not MISSING:
             return m.call(m.bind(raw, left, site), [right], {}, site)
-    known = _bounded(m, op, left, right)
+    known = outcome_of(op, left, right)
     if known is not None:
         return known
     if op in ("Eq", "NotEq"):
@@ -366,24 +369,6 @@ def _identity(m: Objects, left: Value, right: Value, site: Site) -> Value:
         kinds = _type_of(left), _type_of(right)
         return kinds[0] == kinds[1] if None not in kinds else left.path == right.path
     return left is right or (is_constant(left) and is_constant(right) and left == right)
-
-
-def _bounded(m: Objects, op: str, left: Value, right: Value) -> bool | None:
-    """Comparisons of a counter of a cut-off loop, of which only the least value is known."""
-    if isinstance(right, Sym) and isinstance(left, (int, float)):
-        swapped = {"Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}.get(op, op)
-        return _bounded(m, swapped, right, left)
-    if not (isinstance(left, Sym) and left.lo is not None and isinstance(right, (int, float))):
-        return None
-    if op == "Eq" and right < left.lo:
-        return False
-    if op == "NotEq" and right < left.lo:
-        return True
-    if (op == "Gt" and left.lo > right) or (op == "GtE" and left.lo >= right):
-        return True
-    if (op == "Lt" and left.lo >= right) or (op == "LtE" and left.lo > right):
-        return False
-    return None
 
 
 def _is_flag(value: Value, m: Objects) -> TypeGuard[Opaque | Sym]:

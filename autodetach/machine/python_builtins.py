@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import math
 from collections.abc import Iterator
 
 from autodetach.machine import iteration, joining, operations, read_by_text
@@ -39,7 +40,7 @@ from autodetach.machine.steering import counted
 from autodetach.machine.taken_early import note_taken
 from autodetach.machine.told_of_values import is_constant, is_number
 from autodetach.machine.torch_semantics import lookup
-from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Span, Sym, Tensor, Value
 
 
 @functools.cache
@@ -79,7 +80,9 @@ def as_range(m: Core, *args: Value) -> Iterable:
                 yield start
             elif isinstance(start, int) and isinstance(step, int):
                 # A loop that is cut off after a few passes: later indices are known by a lower bound only.
-                number = m.fresh("number", lo=start + step * i if step > 0 else None)
+                at = start + step * i
+                number = m.fresh("number", lo=at if step > 0 else None)
+                number.span = _goes_on(at, stop, step)
                 m.counts[m.key(number)] = ("count", start, step, i)
                 yield number
             else:
@@ -89,6 +92,14 @@ def as_range(m: Core, *args: Value) -> Iterable:
     if length is None:
         made.usual = usual_length(m, start, stop, step)
     return made
+
+
+def _goes_on(at: int, stop: Value, step: int) -> Span:
+    """What a counter may be from one of its numbers on."""
+    end = math.inf if step > 0 else -math.inf
+    if isinstance(stop, int):
+        end = range(at, stop, step)[-1] if range(at, stop, step) else at
+    return Span(min(at, end), max(at, end))
 
 
 def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -126,7 +137,8 @@ def _len(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     inner = m.items_of(args[0], site) if args else Iterable(lambda exact: iter([]), 0)
     start = args[1] if len(args) > 1 else kwargs.get("start", 0)
-    counter = as_range(m, start, 1 << 40) if is_constant(start) else None
+    end = 1 << 40 if inner.length is None or not isinstance(start, int) else start + inner.length
+    counter = as_range(m, start, end) if is_constant(start) else None
 
     def make(exact: bool) -> Iterator[Value]:
         numbers: Iterator[Value] = iter(())

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from autodetach.machine.extents import Extent
 from autodetach.machine.graph import Differentiation, Lost, Node, Storage
+from autodetach.named_tuples import NamedTuple
 
 Value: TypeAlias = Any
 """A Python constant or an instance of a class of this module or of `program_values`."""
@@ -35,13 +36,21 @@ Shape: TypeAlias = "tuple[int | None, ...] | None"
 _T = TypeVar("_T")
 
 
+class Span(NamedTuple):
+    """Between which numbers one is, both of which it may be."""
+
+    least: float
+    most: float
+
+
 class Sym:
     """A plain value that is not known: a number, a text, the outcome of a test. Equal keys mean equal values.
 
-    `nesting` is how deep tuples stand in the key. `lost` is the history of what a number was read from.
+    `nesting` is how deep tuples stand in the key. `lost` is the history of what a number was read from. `lo` is the
+    least that a number may be, and also where a counter has come to; `span` says more of what is made of counters.
     """
 
-    __slots__ = ("key", "kind", "lo", "lost", "nesting", "tags")
+    __slots__ = ("key", "kind", "lo", "lost", "nesting", "span", "tags")
 
     def __init__(
         self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()
@@ -52,6 +61,7 @@ class Sym:
         self.lo = lo
         self.tags = tags
         self.lost: tuple[Lost, ...] = ()
+        self.span: Span | None = None
 
     def __repr__(self) -> str:
         return f"Sym({self.key!r})"

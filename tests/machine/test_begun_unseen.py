@@ -59,6 +59,8 @@ def codes(begin: str, step: str, test: str) -> list[str]:
     [
         ("left = 4", "left -= 1", "left == 0"),
         ("left = 4", "left = left - 1", "not left"),
+        ("left = 4", "left += -1", "left == 0"),
+        ("left = 4", "left = left + -1", "not left"),
         ("left = 4", "left = less(left)", "left == 0"),
         ("turn = 0", "turn = (turn + 1) % 5", "turn == 0"),
         ("bits = 0", "bits = (bits + 1) & 7", "bits == 7"),
