@@ -26,24 +26,24 @@ Safe: no number changes; memory is freed earlier. Unsafe if a part of the graph 
 view, which may hand out the same graph again, if a later loss of the pass comes from the network out of view that has
 made such a part, if a function of an imported file is given it: other callers may walk it again, if each pass of a loop
 computes with the same argument of a function that nobody in view calls: a graph that it has is walked in each of them,
-if its function differentiates where a switch of the program, as it is set, does not lead, or if only its gradient,
-which stays, tells that such an argument is a leaf.
+if its function, one that has called it, or one that these call differentiates where a switch of the program, as it is
+set, does not lead, or if only its gradient, which stays, tells that such an argument is a leaf.
 
 ## When it stays silent
-When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves
-out paths of the function, which may do so, or those that go another way in the next pass, when `create_graph` is set,
-when the flag is not the literal `True`, when a part of the graph is handed to code that is not in view afterwards,
-when its nodes are read by way of `.grad_fn`, which is more than to print one,
-when another loss of the pass comes from a network out of view, which gave what this one is computed with, too, or from
-a method of one that was called for this one, and is given nothing with a graph: it may compute with what is kept,
-when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
-view or of another backward, unless its graph is made of leaves alone, when another loss of the same pass comes from
-where nobody knows, as this one does, when a call in view may give the function, as an argument, what a module has made,
-when code out of view is given a callable that may walk the graph (`signal.signal(number, handler)`), or Python leads to
-what may by itself, as a handler of errors, or an option of the command line that is off by default, when a task or a
-thread walks it too, in whatever order, when a weight that a layer out of view keeps from its last call
-(`weight_norm(layer)`) is read by itself, when what `parametrize.cached()` keeps may be computed out of view, and in
-`torch.autograd.grad`.
+When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves out
+paths of the function, which may do so, or those that go another way in the next pass, when a later pass may, as one in
+which a count has come to its end (`n -= 1`, `if n == 0:`), when `create_graph` is set, when the flag is not the literal
+`True`, when a part of the graph is handed to code that is not in view afterwards, when its nodes are read by way of
+`.grad_fn`, which is more than to print one, when another loss of the pass comes from a network out of view, which gave
+what this one is computed with, too, or from a method of one that was called for this one, and is given nothing with a
+graph: it may compute with what is kept, when all of the graph was made out of view, as that of a parameter `loss`, when
+it begins with a gradient from out of view or of another backward, unless its graph is made of leaves alone, when
+another loss of the same pass comes from where nobody knows, as this one does, when a call in view may give the
+function, as an argument, what a module has made, when code out of view is given a callable that may walk the graph
+(`signal.signal(number, handler)`), or Python leads to what may by itself, as a handler of errors, or an option of the
+command line that is off by default, when a task or a thread walks it too, in whatever order, when a weight that a layer
+out of view keeps from its last call (`weight_norm(layer)`) is read by itself, when what `parametrize.cached()` keeps
+may be computed out of view, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -68,12 +68,12 @@ from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
-from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.kept_within import is_kept_out_of_view, may_be_kept_within
 from autodetach.view.needed_again import NeededAgain
 from autodetach.view.other_entries import begins_where_called
 from autodetach.view.program import Program, line, text
+from autodetach.view.walked_unseen import may_come_to_walk, walks_not_reached
 
 WALKED = "other programs may walk the graph of what they give to this file"
 
@@ -105,7 +105,9 @@ def _may_be_called(program: Program, d: Differentiation) -> bool:
     """Whether what the program, as it is set, does not call itself may walk the graph again."""
     from autodetach.view.called_back import may_be_called_back, may_be_called_by_python
 
-    return _waits_for_option(program, d) or may_be_called_back(program, d) or may_be_called_by_python(program, d)
+    if _waits_for_option(program, d) or may_come_to_walk(program, d):
+        return True
+    return may_be_called_back(program, d) or may_be_called_by_python(program, d)
 
 
 def _is_left_out(program: Program, d: Differentiation) -> bool:
@@ -293,11 +295,11 @@ def _no_leaf(program: Program, d: Differentiation) -> str | None:
 
 
 def _switched_off(program: Program, d: Differentiation) -> str | None:
-    """A doubt where the function differentiates in a branch that no path has taken.
+    """A doubt where the functions around, or those that they call, differentiate in a branch that no path has taken.
 
     With `self.with_penalty = False` in the constructor, the graph is walked again as soon as somebody turns it on.
     """
-    for at in _walks_not_reached(program, d):
+    for at in walks_not_reached(program, d):
         return f"{program.place(at)} may walk the graph too, where nothing leads as the program is set"
     return None
 
@@ -307,42 +309,8 @@ def _waits_for_option(program: Program, d: Differentiation) -> bool:
     names = {name for run in program.runs for name in run.machine.options}
     if not names:
         return False
-    tests = (b.test for at in _walks_not_reached(program, d) for b in program.enclosing(at) if isinstance(b, ast.If))
+    tests = (b.test for at in walks_not_reached(program, d) for b in program.enclosing(at) if isinstance(b, ast.If))
     return any(isinstance(n, ast.Attribute) and n.attr in names for test in tests for n in ast.walk(test))
-
-
-def _walks_not_reached(program: Program, d: Differentiation) -> Iterator[ast.AST]:
-    """What the function differentiates in branches that no path has taken, unless this is the other branch."""
-    taken = _branches(program, d.call)
-    for at, branches in _unseen_walks(program, program.scope(d.call)):
-        if all(taken.get(branch, way) == way for branch, way in branches.items()):
-            yield at
-
-
-@once
-def _unseen_walks(program: Program, scope: ast.AST) -> list[tuple[ast.AST, dict[ast.If, bool]]]:
-    found = (at for at in walk(scope) if _walks(at) and not program.is_reached(at))
-    return [(at, _branches(program, at)) for at in found]
-
-
-def _walks(at: ast.AST) -> bool:
-    """`loss.backward()` and its like, and `loss.grad_fn`."""
-    from autodetach.view.called_back import WALKS
-
-    if isinstance(at, ast.Attribute):
-        return at.attr == "grad_fn"
-    return isinstance(at, ast.Call) and last_word(at.func) in WALKS
-
-
-def _branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
-    """The `if` statements around a node, and whether it stands where the test is true."""
-    found: dict[ast.If, bool] = {}
-    inner = node
-    for at in program.enclosing(node):
-        if isinstance(at, ast.If):
-            found[at] = inner in at.body
-        inner = at
-    return found
 
 
 CALLED = (External, Function, Method, Native)

@@ -1,0 +1,134 @@
+"""A graph may be walked again in a branch that no pass has come to: where a count ends later, nothing is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.checker import check
+from autodetach.checks import CheckOptions
+from autodetach.source import Source
+
+PROGRAM = """
+import torch
+from torch import nn
+
+def walk(loss):
+    loss.backward(retain_graph=True)
+
+def regularise(out):
+    (0.1 * out.abs().mean()).backward()
+
+def by_another(out):
+    regularise(out)
+
+def if_told(out, now):
+    if now:
+        (0.1 * out.abs().mean()).backward()
+
+left = [4]
+def if_it_is_time(out):
+    left[0] -= 1
+    if left[0] > 0:
+        return
+    (0.1 * out.abs().mean()).backward()
+
+class Clock:
+    def __init__(self):
+        self.left = 4
+
+    def tick(self):
+        self.left -= 1
+        return self.left == 0
+
+    def is_set(self):
+        return self.is_on
+
+    is_on = False
+
+class Penalty(Clock):
+    def __call__(self, out):
+        if self.tick():
+            (0.1 * out.abs().mean()).backward()
+
+def ticks():
+    waits = 4
+    while True:
+        waits -= 1
+        yield waits == 0
+
+def main():
+    n = 4
+    flag = False
+    {begin}
+    clock, ticking, waits = Clock(), ticks(), [False, False, False, True] * 3
+    net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(12):
+        out = net(torch.randn(6, 4))
+        optimizer.zero_grad()
+        {walk}
+        {block}
+        optimizer.step()
+
+main()
+"""
+AGAIN = "(0.1 * out.abs().mean()).backward()"
+WALK = "out.pow(2).mean().backward(retain_graph=True)"
+
+
+def repairs(block: list[str], walk: str = WALK, begin: str = "") -> list[tuple[str, str | None]]:
+    text = PROGRAM.format(walk=walk, begin=begin, block="\n        ".join(block))
+    found = check(Source.from_text(text, "counted.py"), CheckOptions()).findings
+    return [(f.code, f.fix and f.fix.applicability.value) for f in found]
+
+
+LATER = [
+    ["n -= 1", "if n == 0:", f"    {AGAIN}"],
+    ["n -= 1", "if n == 0:", "    regularise(out)"],
+    ["n -= 1", "if n == 0:", "    by_another(out)"],
+    ["n -= 1", "while n == 0:", f"    {AGAIN}", "    n = 4"],
+    ["n -= 1", "for _ in range(n == 0):", f"    {AGAIN}"],
+    ["n -= 1", f"{AGAIN} if n == 0 else None"],
+    ["n -= 1", f"n == 0 and {AGAIN}"],
+    ["n -= 1", f"[{AGAIN} for _ in range(n == 0)]"],
+    ["n -= 1", "match n:", "    case 0:", f"        {AGAIN}"],
+    ["n -= 1", "is_over = n == 0", "if is_over:", f"    {AGAIN}"],
+    ["n -= 1", "if_told(out, n == 0)"],
+    ["n -= 1", "if_told(out, now=n == 0)"],
+    ["if_it_is_time(out)"],
+    ["if clock.tick():", f"    {AGAIN}"],
+    ["if next(ticking):", f"    {AGAIN}"],
+    ["if waits.pop(0):", f"    {AGAIN}"],
+]
+
+
+@pytest.mark.parametrize("block", LATER, ids=" ".join)
+def test_nothing_is_told_where_a_test_may_change(block: list[str]) -> None:
+    assert repairs(block) == []
+
+
+def test_nor_where_an_object_is_called() -> None:
+    assert repairs(["penalty(out)"], begin="penalty = Penalty()") == []
+
+
+def test_nor_where_the_caller_walks_it() -> None:
+    assert repairs(LATER[0], "walk(out.pow(2).mean())") == []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        ["if flag:", f"    {AGAIN}"],
+        ["if flag:", "    regularise(out)"],
+        ["if_told(out, flag)"],
+        ["if clock.is_set():", f"    {AGAIN}"],
+    ],
+    ids=" ".join,
+)
+def test_where_a_switch_is_off_the_repair_is_unsafe(block: list[str]) -> None:
+    assert repairs(block) == [("AD103", "unsafe")]
+
+
+@pytest.mark.parametrize("block", [["n -= 1"], ["n -= 1", "if n == 0:", "    main()"]], ids=" ".join)
+def test_what_computes_its_own_graph_is_none(block: list[str]) -> None:
+    assert repairs(block) == [("AD103", "safe")]
