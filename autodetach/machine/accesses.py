@@ -18,11 +18,11 @@ from autodetach.machine.module_building import part_of
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import wanted_of_number
 from autodetach.machine.program_values import Class, External, Frame, Instance
-from autodetach.machine.sizes import SIZES, part_of_sizes
+from autodetach.machine.sizes import part_of_sizes
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import picked
 from autodetach.machine.told_of_values import is_number, is_scalar
-from autodetach.machine.values import Mapping, Opaque, Sequence, Slice, Sym, Tensor, Value
+from autodetach.machine.values import SIZES, Mapping, Opaque, Sequence, Slice, Sym, Tensor, Value
 
 
 class Accesses(Displays):

@@ -14,11 +14,11 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import External, Frame, Instance
 from autodetach.machine.settings import open_written
-from autodetach.machine.sizes import SIZES, size_at
+from autodetach.machine.sizes import size_at
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import rated
-from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import SIZES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.words import twin_critics
 
 

@@ -60,12 +60,12 @@ from autodetach.machine.program_values import (
     Super,
 )
 from autodetach.machine.set_past_class import hidden_in
-from autodetach.machine.sizes import COUNTED, SIZES, counted_of_sizes
+from autodetach.machine.sizes import COUNTED, counted_of_sizes
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import rated
 from autodetach.machine.told_of_values import GIVEN, RECORD, is_number, is_truth
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
-from autodetach.machine.values import FROM_NUMBER, GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import FROM_NUMBER, SIZES, GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 KEPT = (Tensor, Opaque, Sequence, Mapping)
 """What an attribute keeps together with its graph."""

@@ -13,10 +13,10 @@ from autodetach.machine.loops import MAX_EXACT_ITEMS
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import Frame, Function, Instance, Iterable
-from autodetach.machine.sizes import SIZES, items_of_sizes
+from autodetach.machine.sizes import items_of_sizes
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.statements import Statements
-from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import SIZES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 
 class Machine(Statements):

@@ -38,7 +38,7 @@ from autodetach.machine.marks import ITEMS, WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
-from autodetach.machine.passed_counts import ONLY_PASSED
+from autodetach.machine.passed_counts import ONLY_PASSED, of_function
 from autodetach.machine.program_values import (
     Class,
     ClassMethod,
@@ -161,6 +161,9 @@ class Objects(Attributes):
             made = object_arrays.call(self, function.path, args, kwargs, site)
             if made is not None:
                 return made
+            tags = of_function(function.path, args)
+            if tags:
+                return self.fresh(tags=tags)
         if function.path.startswith(DRAWING):
             computed_with(self, [*args, *kwargs.values()], site)
         known = standard_library.HANDLERS.get(function.path)

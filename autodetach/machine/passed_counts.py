@@ -21,7 +21,14 @@ COUNTING = frozenset(
     "logical_not".split()
 )
 """What counts True and False, or gives them, what is put together of them, or the count, in another form."""
-TESTS = frozenset({OPERATORS[name] for name in ("Lt", "LtE", "Gt", "GtE", "Eq")})
+TESTS = frozenset({OPERATORS[name] for name in ("Lt", "LtE", "Gt", "GtE", "Eq")}) | {
+    "isclose", "isin", "isinf", "isnan", "isneginf", "isposinf", "signbit",
+}  # fmt: skip
+NUMPY_COUNTING = frozenset({"numpy.sum", "numpy.count_nonzero"})
+FILTERS = {"index": 1, "masked_select": 1, "nonzero": 0, "argwhere": 0}
+"""What gives the elements that pass a test, or their places, and behind how many operands the test stands."""
+OF_SIZES = ("size", "numel")
+"""How the key of a size of a tensor begins, or of how many elements it has: of most, there are some."""
 
 
 def of_filter(value: Value) -> frozenset[object]:
@@ -52,6 +59,21 @@ def note_counted(made: Tensor, name: str, inputs: Iterable[Value]) -> None:
     is_counted = name in COUNTING and any(type(t) is Tensor and t.extras and PASSED in t.extras for t in inputs)
     if is_counted or name in TESTS:
         made.extras = (made.extras or {}) | {PASSED: True}
+
+
+def is_filter(name: str, inputs: list[Value]) -> bool:
+    """Whether an operation gives what has passed a test: nobody knows whether there is anything."""
+    at = FILTERS.get(name)
+    return at is not None and any(type(t) is Tensor and t.extras and PASSED in t.extras for t in inputs[at:])
+
+
+def of_function(path: str, args: list[Value]) -> frozenset[object]:
+    """The tag of what a function of numpy counts: `np.sum(y > 9)`."""
+    first = args[0] if args else None
+    if path not in NUMPY_COUNTING:
+        return NO_TAGS
+    is_marked = type(first) is Tensor and first.extras is not None and PASSED in first.extras
+    return ONLY_PASSED if is_marked or (type(first) is Sym and _is_test(first)) else NO_TAGS
 
 
 def of_method(value: Sym, name: str) -> frozenset[object]:
@@ -88,11 +110,14 @@ def _is_positive(values: Iterable[Value]) -> bool:
 
 def may_be_none(oracle: Oracle, divisor: Value) -> bool:
     """Whether something counts what passes a test, and no test of the count itself says that there are some."""
-    if type(divisor) is not Sym or PASSED not in divisor.tags or (divisor.lo is not None and divisor.lo > 0):
-        return False
-    if oracle.settled(divisor.key):
+    if type(divisor) is not Sym or PASSED not in divisor.tags:
         return False
     own = divisor.key
+    is_size = isinstance(own, tuple) and len(own) > 1 and own[0] in OF_SIZES
+    if divisor.lo is not None and divisor.lo > 0 and not is_size:
+        return False
+    if oracle.settled(own):
+        return False
     if isinstance(own, tuple) and len(own) == 2 and own[0] == "len" and oracle.settled(own[1]):
         return False
     return not _was_asked_for(oracle, own)

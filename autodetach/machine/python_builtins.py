@@ -34,6 +34,7 @@ from autodetach.machine.passed_counts import is_counted_only, least, of_filter, 
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import External, Frame, Instance, Iterable, Property
 from autodetach.machine.ranges import is_empty, usual_length
+from autodetach.machine.sizes import size_at
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import counted
@@ -120,6 +121,8 @@ def _len(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         if value.shape == ():
             m.refuse(site, "`len` of a 0-dim tensor", "TypeError")
         size = value.shape[0] if value.shape else None
+        if size is None and isinstance(value.sizes, Sym) and value.sizes.tags:
+            return size_at(m, value.sizes, 0)
         return m.fresh("number", lo=1) if size is None else size
     if isinstance(value, Iterable):
         return m.fresh("number", lo=1) if value.length is None else value.length

@@ -8,22 +8,21 @@ from autodetach.machine.core import Core
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.told_of_values import is_number
-from autodetach.machine.values import Slice, Sym, Value
+from autodetach.machine.values import SIZES, Slice, Sym, Value
 
-SIZES = "sizes"
-"""The kind of what `x.shape` and `x.size()` give then; its `lo` is a bound of each of the sizes."""
 COUNTED = frozenset({"numel", "count", "index"})
 """What their methods of these names give is a number."""
 
 
 def size_at(m: Core, sizes: Value, index: Value) -> Sym:
     """`x.size(index)`, `x.size()[index]`, `x.shape[index]`: the same number."""
-    return m.sym(("size", m.key(sizes), m.key(index)), "number", lo=sizes.lo if isinstance(sizes, Sym) else 1)
+    key = ("size", m.key(sizes), m.key(index))
+    return m.sym(key, "number", sizes.lo, sizes.tags) if isinstance(sizes, Sym) else m.sym(key, "number", 1)
 
 
 def part_of_sizes(m: Core, sizes: Sym, index: Value) -> Sym:
     if isinstance(index, Slice):
-        return m.fresh(SIZES, lo=sizes.lo)
+        return m.fresh(SIZES, sizes.lo, sizes.tags)
     return size_at(m, sizes, index) if is_number(index) else m.sym(("[]", sizes.key, m.key(index)))
 
 
@@ -40,4 +39,4 @@ def items_of_sizes(m: Core, sizes: Sym) -> Iterable:
 def counted_of_sizes(m: Core, sizes: Sym, name: str, args: list[Value]) -> Sym:
     """`x.shape.numel()`, which is `x.numel()`."""
     key = (name, m.key(sizes)) if not args else (name, m.key(sizes), *map(m.key, args))
-    return m.sym(key, "number", lo=1 if name == "numel" and sizes.lo else 0)
+    return m.sym(key, "number", 1 if name == "numel" and sizes.lo else 0, sizes.tags)

@@ -21,7 +21,7 @@ from autodetach.machine.operations import operation, operator
 from autodetach.machine.passed_counts import least, note_counted
 from autodetach.machine.program_values import Iterable, Native
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type, shape_of_part, shape_of_row
-from autodetach.machine.sizes import SIZES, size_at
+from autodetach.machine.sizes import size_at
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import taken, weighed
 from autodetach.machine.sure_views import is_view
@@ -33,7 +33,7 @@ from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
     lookup,
 )
-from autodetach.machine.values import Opaque, Sequence, Shape, Tensor, Value, gradients_in, marked_in
+from autodetach.machine.values import SIZES, Opaque, Sequence, Shape, Sym, Tensor, Value, gradients_in, marked_in
 
 WITHOUT_DIMENSION = "#without dimension"
 """What an array has as an attribute that was made of a tensor without dimensions."""
@@ -93,7 +93,8 @@ def _sizes(m: Core, t: Tensor) -> Value:
 
 def _count(m: Core, t: Tensor, name: str, least: int) -> Value:
     """How many dimensions or elements a tensor has, where its shape does not tell."""
-    return m.sym((name, m.key(_sizes(m, t))), "number", lo=least)
+    sizes = _sizes(m, t)
+    return m.sym((name, m.key(sizes)), "number", least, sizes.tags if isinstance(sizes, Sym) else frozenset())
 
 
 def _read_grad(m: Core, t: Tensor, site: Site) -> Value:

@@ -34,13 +34,12 @@ from autodetach.machine.parameter_groups import clip
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.settings import open_written
-from autodetach.machine.sizes import SIZES
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import SEEDING, computed_with
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.torch_semantics import LIKE_ANOTHER, TENSOR_ATTRIBUTES, Saved, Shape, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
-from autodetach.machine.values import GradMode, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import SIZES, GradMode, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.watched_elsewhere import note_given, note_watched
 from autodetach.machine.words import EVIDENCE, names_penalty
 from autodetach.machine.written_later import MERGING

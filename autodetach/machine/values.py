@@ -29,6 +29,8 @@ FROM_NUMBER = "#number"
 
 Of a tensor, what says that it has been computed from, or compared with, a sum of numbers that were read from tensors.
 """
+SIZES = "sizes"
+"""The kind of what `x.shape` and `x.size()` give of a shape that is not known; its `lo` is a bound of each size."""
 PASSED = "#passed"
 """A tag of numbers that count what passes a test, and the mark of a tensor that says what does, or holds a count."""
 
