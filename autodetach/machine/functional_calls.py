@@ -13,7 +13,7 @@ from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import Op, Saved
-from autodetach.machine.values import Sequence, Tensor, Value
+from autodetach.machine.values import Mapping, Sequence, Tensor, Value
 
 GIVEN = ("parameter_and_buffer_dicts", "parameters_and_buffers")
 """What `torch.func` and `torch.nn.utils.stateless` call what the parameters are given in."""
@@ -27,20 +27,36 @@ def functional_call(m: Core, args: list[Value], kwargs: dict[str, Value], site: 
     wanted(m, [*args, *kwargs.values()], site, "functional_call")
     params = args[1] if len(args) > 1 else next((kwargs[name] for name in GIVEN if name in kwargs), None)
     given = args[2] if len(args) > 2 else kwargs.get("args")
-    values: list[Value] = list(given.items) if isinstance(given, Sequence) else [given]
+    values: list[Value] = list(given.items) if isinstance(given, Sequence) else [] if given is None else [given]
+    by_name = args[3] if len(args) > 3 else kwargs.get("kwargs")
+    named = _named(by_name)
     module = args[0] if args else kwargs.get("module")
     weights = flatten([params])
     _name(m, params, site)
-    if isinstance(module, Instance):
+    if isinstance(module, Instance) and named is not None:
         pairs = list(zip(parameters_of(module), weights, strict=False))
         replaced = [(p, w) for p, w in pairs if isinstance(w, Tensor)]
         if replaced and len(replaced) == len(pairs):
-            return _with_parameters(m, module, replaced, values, site)
-    return m.derive("functional_call", Op(Saved.OPERANDS), flatten([*values, *weights]), site)
+            return _with_parameters(m, module, replaced, (values, named), site)
+    return m.derive("functional_call", Op(Saved.OPERANDS), flatten([*values, by_name, *weights]), site)
+
+
+def _named(given: Value) -> dict[str, Value] | None:
+    """The named arguments of the module; None where they are not all known."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not given.exact:
+        return None
+    named = {key: value for key, value in given.items.values() if isinstance(key, str)}
+    return named if len(named) == len(given.items) else None
 
 
 def _with_parameters(
-    m: Core, module: Instance, replaced: list[tuple[Tensor, Tensor]], values: list[Value], site: Site
+    m: Core,
+    module: Instance,
+    replaced: list[tuple[Tensor, Tensor]],
+    arguments: tuple[list[Value], dict[str, Value]],
+    site: Site,
 ) -> Value:
     kept = [(p, p.node, p.storage) for p, _ in replaced]
     given = {id(p): w for p, w in replaced}
@@ -48,7 +64,7 @@ def _with_parameters(
         p.node, p.storage = w.node, w.storage
     begun = len(m.nodes)
     try:
-        return m.call(module, values, {}, site)
+        return m.call(module, *arguments, site)
     finally:
         for p, node, storage in kept:
             p.node, p.storage = node, storage
