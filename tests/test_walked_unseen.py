@@ -132,3 +132,35 @@ def test_where_a_switch_is_off_the_repair_is_unsafe(block: list[str]) -> None:
 @pytest.mark.parametrize("block", [["n -= 1"], ["n -= 1", "if n == 0:", "    main()"]], ids=" ".join)
 def test_what_computes_its_own_graph_is_none(block: list[str]) -> None:
     assert repairs(block) == [("AD103", "safe")]
+
+
+def test_whether_something_is_a_tensor_does_not_change() -> None:
+    begin = "shown = 0.0"
+    block = ["shown = shown + float(out.sum())", "if torch.is_tensor(shown) and shown.requires_grad:", "    walk(shown)"]
+    assert repairs(block, begin=begin) == [("AD103", "unsafe")]
+
+
+def test_what_a_function_before_it_returns_by_leaves_no_module() -> None:
+    text = """
+import torch
+
+class Kept:
+    def __init__(self):
+        self.n = 3
+
+    def ended(self):
+        if self.n == 0:
+            return True
+        self.n -= 1
+        return False
+
+net = torch.nn.Linear(2, 1)
+for _ in range(5):
+    out = net(torch.rand(3, 2)).sum()
+    out.backward(retain_graph=True)
+flag = False
+if flag:
+    out.backward()
+"""
+    (found,) = check(Source.from_text(text, "a.py"), CheckOptions()).findings
+    assert (found.code, found.is_unsafe) == ("AD103", True)

@@ -15,6 +15,7 @@ from autodetach.view.program import Program
 
 DEPTH = 4
 """Through how many names, arguments and functions one is followed."""
+TYPE_TESTS = frozenset({"isinstance", "is_tensor"})
 OWN = frozenset({"self", "cls"})
 
 
@@ -22,10 +23,10 @@ def may_change(program: Program, asked: ast.expr, depth: int = DEPTH) -> bool:
     """Whether the value of an expression may be another one when it is asked for again.
 
     `n -= 1` changes `n`, `left[0] -= 1` and `left.pop()` change `left`; what is bound to what changes does so, too, and
-    what a function gives that reads or sets such a thing.
+    what a function gives that reads or sets such a thing. What is a tensor, or is none, stays so.
     """
     changed = _changed_in_view(program)
-    for node in nodes_in(asked):
+    for node in _counting(asked):
         word = last_word(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
         if word in changed or word == "next":
             return True
@@ -35,6 +36,19 @@ def may_change(program: Program, asked: ast.expr, depth: int = DEPTH) -> bool:
         if any(not changed.isdisjoint(words_in(function)) for function in called):
             return True
     return False
+
+
+def _counting(asked: ast.expr) -> Iterator[ast.AST]:
+    """The parts of an expression, without those of which only the type is asked."""
+    pending: list[ast.AST] = [asked]
+    while pending:
+        at = pending.pop()
+        if isinstance(at, ast.Call) and last_word(at.func) in TYPE_TESTS:
+            continue
+        if isinstance(at, ast.Attribute) and at.attr == "requires_grad":
+            continue
+        yield at
+        pending += ast.iter_child_nodes(at)
 
 
 def _from(program: Program, node: ast.AST) -> Iterator[ast.expr]:

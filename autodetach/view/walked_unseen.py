@@ -9,7 +9,7 @@ from autodetach.kept import kept
 from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import COMPREHENSIONS, FUNCTIONS, JUMPS
+from autodetach.node_types import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, JUMPS
 from autodetach.once import once
 from autodetach.view.by_call import at_call
 from autodetach.view.called_back import WALKS
@@ -149,7 +149,7 @@ def _tests_before(program: Program, at: ast.AST) -> Iterator[ast.expr]:
     for around in program.enclosing(at):
         if isinstance(inner, ast.stmt):
             block = program.block(inner)
-            before = block[: block.index(inner)]
+            before = [s for s in block[: block.index(inner)] if not isinstance(s, DEFINITIONS)]
             leaving = (n for s in before if any(isinstance(j, JUMPS) for j in nodes_in(s)) for n in nodes_in(s))
             yield from (n.test for n in leaving if isinstance(n, ast.If))
         yield from _asked_by(around, inner)
