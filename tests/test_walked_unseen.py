@@ -136,7 +136,7 @@ def test_what_computes_its_own_graph_is_none(block: list[str]) -> None:
 
 def test_whether_something_is_a_tensor_does_not_change() -> None:
     begin = "shown = 0.0"
-    block = ["shown = shown + float(out.sum())", "if torch.is_tensor(shown) and shown.requires_grad:", "    walk(shown)"]
+    block = ["shown += float(out.sum())", "if torch.is_tensor(shown) and shown.requires_grad:", "    walk(shown)"]
     assert repairs(block, begin=begin) == [("AD103", "unsafe")]
 
 
