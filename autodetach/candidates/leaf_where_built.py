@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autodetach.candidates.clipped_together import may_be_clipped
 from autodetach.candidates.detached_where_built import places_where_built
 from autodetach.machine.children import targets_of
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
@@ -44,15 +44,19 @@ def leaf_where_built(
 
 
 def _asked_for(run: Run) -> dict[Node, list[ast.expr]]:
-    """What has made the tensors that `torch.autograd.grad` is asked for, and are no leaves, and how it is asked."""
+    """What has made the tensors that `torch.autograd.grad` is asked for, and are no leaves, and how it is asked.
+
+    And what those are computed from, as `noise` where `noise[:n]` is asked for: without it, they have no history.
+    """
     found: dict[Node, list[ast.expr]] = {}
     for d in run.machine.differentiations:
         given = inputs_of(d.call) if d.kind == "grad" else None
         for written, value in d.site.operands:
             if given is not None and written is given:
-                for each in graph_in(value):
-                    if each.node is not None and not each.node.leaf:
-                        found.setdefault(each.node, []).append(given)
+                makers = [each.node for each in graph_in(value) if each.node is not None]
+                for node in ancestors(makers):
+                    if not node.leaf:
+                        found.setdefault(node, []).append(given)
     return found
 
 
