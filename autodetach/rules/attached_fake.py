@@ -241,6 +241,7 @@ def _expression(node: Node, operand: Value, inner: bool) -> ast.expr | None:
 def _candidates(
     program: Program, run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
 ) -> Iterator[Candidate]:
+    from autodetach.candidates.bound_before_loop import bound_before_loop
     from autodetach.candidates.handed_through import handed_through
     from autodetach.candidates.own_inputs import restricted
 
@@ -265,6 +266,10 @@ def _candidates(
             if len(ones) > 1 and not inner:
                 ones[1:1] = _all_detached(run, _second(event), tried, doubt)
             yield from ones
+            begun = bound_before_loop(program, expressions)
+            if begun and begun not in tried:
+                tried.append(begun)
+                yield from _detached(begun, group, doubt, last_resort=inner)
             if alike:
                 _, walked = _given(run, alike, shared, inner)
                 yield from _detached([*expressions, *alike], [*group, *walked], doubt, last_resort=True)
