@@ -222,7 +222,7 @@ ORDER = (
     "candidates.copied_views candidates.views_handed_on candidates.changed_leaf candidates.kept_for_copy",
     "candidates.looked_into",
     "candidates.set_in_records candidates.kept_ingredients candidates.cleared_behind candidates.copied_parameter",
-    "candidates.emptied_behind_step",
+    "candidates.emptied_behind_step candidates.emptied_behind_items",
     "candidates.emptied_behind_read candidates.moved_branch candidates.added_by_each candidates.hooks_removed",
     "candidates.tail_of_branch candidates.copied_before_loop candidates.copied_before_change",
     "candidates.hooks_of_objects",

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.emptied_behind_items import emptied_behind_items
 from autodetach.candidates.emptied_behind_step import emptied_behind_step
 from autodetach.candidates.looked_into import lists_read
 from autodetach.machine.events import Stored
@@ -32,6 +33,8 @@ def emptied_behind_read(program: Program, growth: Growth, at_end: Tails, stored:
     """
     from autodetach.codemods.insert_statement import InsertStatement
 
+    doubt = OTHERS if program.is_imported(stored.site.node) else None
+    yield from emptied_behind_items(program, at_end, doubt)
     own = [site for site in at_end.sites if isinstance(site, ast.Subscript)]
     lists = lists_read(program, own)
     if not own or len(own) < len(at_end.sites) or lists is None:
@@ -43,7 +46,6 @@ def emptied_behind_read(program: Program, growth: Growth, at_end: Tails, stored:
     if last is None:
         found = {spelled(own[0].value): own}
         last = _last_of(program, found)
-    doubt = OTHERS if program.is_imported(stored.site.node) else None
     if last is None:
         yield from emptied_behind_step(program, growth, doubt)
         return

@@ -54,6 +54,18 @@ def lists_read(program: Program, reads: list[ast.Subscript]) -> dict[str, list[a
     return {text: subscripts for text, subscripts in found.items() if text not in others}
 
 
+def is_only_gone_over(program: Program, table: ast.expr) -> bool:
+    """Whether nothing else looks into the lists of a dict than what goes over it at this place, and what fills them."""
+    if any(_looks_up(tree, in_object=isinstance(table, ast.Attribute)) for tree in program.analysis.trees):
+        return False
+    for mention in _mentions(program, spelled(table).rpartition(".")[2]):
+        held = _list_of(program, mention)
+        is_filled = held is not None and _is_filled(program, held)
+        if mention is not table and not is_filled and not _is_begun(program, mention, keyed=True):
+            return False
+    return True
+
+
 def _mentions(program: Program, name: str) -> Iterator[ast.AST]:
     """Whatever in all files says the last name of what holds a list."""
     for tree in program.analysis.trees:
