@@ -43,7 +43,7 @@ ORDER = (
     "machine.delays",
     "machine.torch_facts machine.torch_names machine.result_names machine.graph machine.oracle machine.project",
     "machine.extents machine.loss_options machine.rests_on",
-    "machine.evidence machine.passes",
+    "machine.evidence machine.passes machine.unfreed",
     "machine.torch_operations machine.torch_modules",
     "machine.mentions",
     "machine.reach machine.word_places machine.written_later machine.walking",

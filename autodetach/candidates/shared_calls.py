@@ -14,7 +14,9 @@ from autodetach.view.steps_between import stepped_between
 def shared_calls(event: SecondWalk) -> list[Differentiation]:
     """The differentiations that walk the node of an event in the pass (or loop) of its first one, in order."""
     inside = _inside(event, event.node.walked_by)
-    return [d for d in inside if d.number >= event.first.number]
+    calls = [d for d in inside if d.number >= event.first.number]
+    goes_on = event.first.within is event.second  # behind the hook in which the first one stands
+    return [*calls, event.second] if goes_on else calls
 
 
 def freeing_others(event: SecondWalk) -> list[Differentiation]:

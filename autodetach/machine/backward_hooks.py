@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
+from autodetach.machine.differentiation import walk_on
 from autodetach.machine.events import GradientWatched
 from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.implicit_calls import own_method
@@ -15,6 +16,7 @@ from autodetach.machine.program_values import Class, External, Instance, Namespa
 from autodetach.machine.second_derivatives import ASSUMED, gradients_with_history
 from autodetach.machine.tensors import plain
 from autodetach.machine.told_of_values import is_number
+from autodetach.machine.unfreed import Paused
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
 OF_MODULES = frozenset("register_backward_hook register_full_backward_hook register_full_backward_pre_hook".split())
@@ -57,10 +59,21 @@ def run(m: Core, d: Differentiation, site: Site) -> None:
         for handle in hooks:
             hook, this, name = (handle.attrs[key] for key in (HOOK, HOOKED, HOOK_NAME))
             if hook is not None and (not isinstance(this, Tensor) or this.node in d.walked):
+                m.paused = Paused(d, this.node if isinstance(this, (Tensor, Opaque)) else _made_by(this, d))
+                known = len(m.differentiations)
                 m.call(hook, _given(m, this, name, d, bent), {}, site)
+                _go_on(m, d, m.paused, m.differentiations[known:], handle)
     finally:
-        m.grad_enabled, m.in_backward = before, False
+        m.grad_enabled, m.in_backward, m.paused = before, False, None
         m.hooks = [*hooks, *m.hooks]
+
+
+def _go_on(m: Core, d: Differentiation, paused: Paused, inside: list[Differentiation], handle: Instance) -> None:
+    """Behind a hook, walk what is still ahead: that raises where the hook has freed some of it."""
+    for inner in inside:
+        inner.within = d
+        inner.calls_itself = handle.attrs[HOOK] is not None and paused.calls_again(inner)
+    walk_on(m, d, [n for inner in inside for n in inner.walked if n.freed_by is inner and paused.is_ahead(n)])
 
 
 def _given(m: Core, this: Value, name: Value, d: Differentiation, bent: dict[Node, int]) -> list[Value]:

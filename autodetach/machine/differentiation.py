@@ -132,10 +132,11 @@ def differentiate(
     _walk(m, d, inputs)
     if (m.begun or m.beside or m.added) and not any(m.expecting):
         note_untrained(m, d, inputs)
-    if d.raised and m.expecting and m.expecting[-1]:
-        raise Raised("RuntimeError")
-    if m.hooks:
+    expected = bool(m.expecting and m.expecting[-1])
+    if m.hooks and not (d.raised and expected):
         m.run_hooks(d, site)
+    if d.raised and expected:
+        raise Raised("RuntimeError")
     return d
 
 
@@ -198,6 +199,15 @@ def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
         if node.callee is not None:
             note_differentiated(node)
     d.walked = order
+
+
+def walk_on(m: Core, d: Differentiation, freed: list[Node]) -> None:
+    """Raise behind a hook which has freed nodes that were still to be walked."""
+    if freed and not d.raised:
+        m.paused = None
+        came = _way_from(list(d.roots), set(d.walked))
+        for node in (n for n in freed if n in came and not n.weak and not d.raised):
+            _check(m, node, d, came, bool(m.expecting and m.expecting[-1]))
 
 
 def _needed_for(d: Differentiation, inputs: list[Value]) -> set[Node]:
@@ -281,8 +291,10 @@ def _is_beside(m: Core, node: Node, d: Differentiation, stale: tuple[Storage, in
 
 
 def _is_freed(m: Core, node: Node) -> bool:
-    """Whether a node was freed, and by nothing that an error ended later."""
-    return node.freed_by is not None and not m.cut_short.hold(node.freed_by.number)
+    """Whether a node was freed, by nothing that an error ended later, nor by what a hook has yet to go on with."""
+    if node.freed_by is None or (m.paused is not None and m.paused.spares(node)):
+        return False
+    return not m.cut_short.hold(node.freed_by.number)
 
 
 def _is_changed(m: Core, storage: Storage) -> bool:

@@ -315,11 +315,13 @@ class Lost(NamedTuple):
 class Differentiation:
     """One call of `backward` or `torch.autograd.grad`.
 
-    `perhaps`: what stands, in all that it walks, for other elements of a container of which nobody knows.
+    `perhaps`: what stands, in all that it walks, for other elements of a container of which nobody knows. `within`: the
+    one that has called the hook in which this one stands, and goes on behind it; `calls_itself`: that calls it again.
     """
 
     __slots__ = (
         "call",
+        "calls_itself",
         "create_graph",
         "kind",
         "loops",
@@ -335,6 +337,7 @@ class Differentiation:
         "site",
         "trail",
         "walked",
+        "within",
     )
 
     def __init__(
@@ -369,11 +372,14 @@ class Differentiation:
         self.walked: list[Node] = []
         self.raised = False
         self.perhaps: frozenset[Node] = frozenset()
+        self.within: Differentiation | None = None
+        self.calls_itself = False
 
 
 def is_walked_again(d: Differentiation) -> bool:
-    """Whether a later differentiation walks some of the same graph."""
-    return any(other.number > d.number for n in d.walked if not n.leaf for other in n.walked_by)
+    """Whether a later differentiation walks some of the same graph, or one goes on with it behind a hook."""
+    others = (other for n in d.walked if not n.leaf for other in n.walked_by)
+    return any(other.number > d.number or other is d.within for other in others)
 
 
 def trail_of(node: Node) -> tuple[Place, ...]:

@@ -38,6 +38,7 @@ from autodetach.machine.program_values import Class, Frame, Instance, Namespace
 from autodetach.machine.project import Project
 from autodetach.machine.tasks import Tasks
 from autodetach.machine.told_of_values import key_of
+from autodetach.machine.unfreed import Paused
 from autodetach.machine.untaken import Untaken
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.named_tuples import NamedTuple
@@ -170,6 +171,7 @@ class State:
         self.steps: list[Step] = []
         self.cleared: list[tuple[Node, int]] = []  # the leaves of which the gradient was cleared, and when
         self.scaled: list[int] = []  # when all gradients were clipped, or unscaled
+        self.paused: Paused | None = None
         self.in_backward = False  # whether what is called at a differentiation runs
         self.hooks: list[Instance] = []  # handles of what is called at each differentiation
         self.named_constants: dict[Hashable, tuple[Class, str]] = {}  # texts and numbers that an enumeration has

@@ -141,6 +141,8 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
 
     if event.second.call in run.machine.tasks.unordered:
         return  # which of both has to keep the graph, nobody knows
+    if event.first.calls_itself or event.second.calls_itself:
+        return  # a hook that would call itself without end, were the graph kept
     yield from under_its_name(program, run, event.first, event.second)
     calls = shared_calls(event)
     goes_on = is_state(event)
