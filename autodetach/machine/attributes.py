@@ -340,12 +340,19 @@ class Attributes(Core):
             return inner.name
         if name == "__self__" and isinstance(value, Method):
             return value.this
+        if name == "__func__" and isinstance(value, Method):
+            return inner
+        if name == "__get__" and isinstance(value, Function):
+            return Native(name, lambda args, kwargs, s: _bound_by_hand(value, args), value)
         return MISSING if not name.startswith("__") else self.fresh()
 
     def set_attribute(self, value: Value, name: str, new: Value, site: Site) -> None:
         if isinstance(value, Instance):
             if self.names_parts:
                 part_names.touch(self, value, name)
+            if name == "__class__" and isinstance(new, Class):
+                value.cls = new
+                return
             raw = self.class_attribute(value.cls, name)
             if isinstance(raw, Property) and not raw.cached:
                 if raw.setter is not None:
@@ -402,3 +409,8 @@ def has_names(value: Opaque) -> None:
     """Note that something is asked for a part of it by name, as no tensor is: `out.loss`, `out["loss"]`."""
     if GIVEN in value.attrs:
         value.attrs[GIVEN] = RECORD
+
+
+def _bound_by_hand(function: Function, args: list[Value]) -> Value:
+    """`function.__get__(this)`: of no object, it is the function itself."""
+    return Method(function, args[0]) if args and args[0] is not None else function

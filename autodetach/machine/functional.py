@@ -1,4 +1,4 @@
-"""`functools`, `itertools` and `operator`, as far as they hand tensors on."""
+"""`functools`, `itertools`, `operator` and `types`, as far as they hand tensors on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST = {
     "itertools.cycle": 1, "itertools.dropwhile": 2, "itertools.islice": 2, "itertools.pairwise": 1,
     "itertools.permutations": 1, "itertools.repeat": 1, "itertools.starmap": 2, "itertools.takewhile": 2,
     "itertools.tee": 1, "itertools.groupby": 1, "itertools.filterfalse": 2, "itertools.compress": 1,
-    "operator.methodcaller": 1,
+    "operator.methodcaller": 1, "types.MethodType": 2,
 }  # fmt: skip
 """How many positional arguments a function is not called without, neither by Python nor by what stands here for it."""
 
@@ -39,6 +39,11 @@ def _partial(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     made = Native("partial", lambda more, named, s: m.call(function, [*given, *more], {**kwargs, **named}, s), function)
     made.attrs[BOUND] = Sequence("tuple", [*given, *kwargs.values()], m.clock)
     return made
+
+
+def _method_type(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    """`types.MethodType(function, this)`: a method that is bound by hand."""
+    return Method(args[0], args[1])
 
 
 def _wraps(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -153,6 +158,7 @@ HANDLERS: dict[str, Handler] = {
     "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
     "functools.cache": _lru_cache, "functools.reduce": _reduce, "functools.singledispatch": _singledispatch,
     "functools.singledispatchmethod": _singledispatchmethod, "functools.partialmethod": _partial_method,
+    "types.MethodType": _method_type,
     **lazy_iterators.HANDLERS,
     **operator_functions.HANDLERS,
 }  # fmt: skip
