@@ -15,6 +15,7 @@ CATCH_ALL = ("Exception", "BaseException")
 CATCHES_FAULTS = ("RuntimeError", *CATCH_ALL)
 """What PyTorch raises, and what that derives from."""
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
+GROUPS = frozenset({"ExceptionGroup", "BaseExceptionGroup"})
 WITH = (ast.With, ast.AsyncWith)
 
 
@@ -34,6 +35,13 @@ def handles(handler: ast.ExceptHandler, name: str, value: Value = None) -> bool:
             known = getattr(builtins, base.name, None) if isinstance(base, External) else None
             kinds |= {c.__name__ for c in known.__mro__} if isinstance(known, type) else set()
     return bool(names & kinds)
+
+
+def handler_for(node: ast.stmt, name: str, value: Value = None) -> ast.ExceptHandler | None:
+    """The handler of a `try` that catches an exception: of `except*`, the first one where several come in a group."""
+    assert isinstance(node, TRY)
+    found = next((h for h in node.handlers if handles(h, name, value)), None)
+    return node.handlers[0] if found is None and type(node) is not ast.Try and name in GROUPS else found
 
 
 def expects_runtime_error(node: ast.stmt) -> bool:

@@ -15,6 +15,7 @@ from autodetach.machine.growing_stores import Walks, first_stored, growing_store
 from autodetach.machine.growth import Growth, is_returned, is_whole, proven, saved_in_pass
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
+from autodetach.machine.reached_otherwise import may_be_reached_otherwise
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.trained_elsewhere import is_only_shown, may_be_trained_out_of_view
 from autodetach.machine.trials import imported_home, is_tried_only
@@ -288,5 +289,6 @@ def _is_ended_on_a_path(analysis: Analysis, growth: Growth) -> bool:
 NEEDED_ELSEWHERE = (
     _is_ended_on_a_path,
     _trains_elsewhere, _may_train_callers, waits_in_another_call, may_be_trained_out_of_view, is_only_shown,
+    may_be_reached_otherwise,
 )  # fmt: skip
 """What of a growth tells that another program, or another call, may need its graph."""

@@ -11,7 +11,7 @@ from autodetach.machine.exceptions import (
     TRY,
     expects_error,
     expects_runtime_error,
-    handles,
+    handler_for,
     may_swallow,
     suppresses_runtime_error,
 )
@@ -165,7 +165,7 @@ class Statements(Looping):
             if signal is None:
                 signal = self.block(node.orelse, frame)
         except Raised as error:
-            handler = next((h for h in node.handlers if handles(h, error.name, error.value)), None)
+            handler = handler_for(node, error.name, error.value)
             if handler is None:
                 self.block(node.finalbody, frame)
                 raise
