@@ -35,6 +35,7 @@ class Comprehensions(Expressions):
     ) -> Generator[Frame, None, None]:
         """One frame an element; each `for` is a loop with passes."""
         if depth == len(generators):
+            self.chosen.add(node)
             yield frame
             return
         generator = generators[depth]

@@ -133,6 +133,7 @@ class Expressions(Accesses):
         if remainder is not None and self._is_test_of_block(node):
             return self._at_remainder(node, remainder, frame)
         for i, operand in enumerate(node.values):
+            self.chosen.add(operand)
             value = self.eval(operand, frame)
             if i == len(node.values) - 1:
                 return value
@@ -147,6 +148,7 @@ class Expressions(Accesses):
 
     def _at_remainder(self, node: ast.BoolOp, remainder: ast.expr, frame: Frame) -> Value:
         """The value of a test that is true at one remainder, and in the last pass, which stands for none of them."""
+        self.chosen.update(node.values)
         for operand in node.values:
             value, site = self.eval(operand, frame), Site(operand, frame.qualname)
             is_so = self.truth(value, site) if operand is remainder else self.known_truth(value, site)
@@ -157,7 +159,9 @@ class Expressions(Accesses):
     def _eval_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
         chosen = self.truth(self.eval(node.test, frame), self.site(node.test, frame))
         self.ways.append((node, chosen))
-        return self.eval(node.body if chosen else node.orelse, frame)
+        way = node.body if chosen else node.orelse
+        self.chosen.add(way)
+        return self.eval(way, frame)
 
     def _eval_Compare(self, node: ast.Compare, frame: Frame) -> Value:
         left = self.eval(node.left, frame)

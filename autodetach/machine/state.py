@@ -236,6 +236,7 @@ class State:
         self.contradictions: list[tuple[Site, str]] = []
         self.scopes: list[Frame] = []
         self.ways: Ways = []
+        self.chosen: set[ast.expr] = set()  # of what a test may leave out of an expression, what was evaluated
         self._pins: list[object] = []
         self._syms: MutableMapping[Hashable, Sym] = {}
         self._serial = 0

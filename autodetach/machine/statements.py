@@ -255,6 +255,7 @@ class Statements(Looping):
 
     def run_function(self, function: Function, frame: Frame) -> Value:
         if isinstance(function.node, ast.Lambda):
+            self.chosen.add(function.node.body)
             return self.eval(function.node.body, frame)
         self.expecting.append(False) if not (self.expecting and self.expecting[-1]) else self.expecting.append(True)
         try:

@@ -80,3 +80,84 @@ def codes(begin: str, step: str, test: str) -> list[str]:
 )
 def test_it_may_come_to_what_it_asks_for(begin: str, step: str, test: str) -> None:
     assert codes(begin, step, test) == []
+
+
+RECORD = """
+import torch
+from dataclasses import dataclass, replace
+
+@dataclass(frozen=True)
+class Window:
+    total: object = 0.0
+    steps: int = 0
+
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def loss():
+    return model(torch.randn(4, 3)).pow(2).mean()
+
+def updated(total):
+    optimizer.zero_grad()
+    total.backward()
+    optimizer.step()
+    return Window()
+
+def flush():
+    global window
+    window = updated(window.total)
+
+def either(window):
+    return updated(window.total) if window.steps == 4 else window
+
+due = lambda window: updated(window.total) if window.steps == 4 else window
+shown, window = 0.0, Window()
+for x in torch.randn(40, 2, 3):
+    window = replace(window, total=window.total + loss(), steps=window.steps + 1)
+    {body}
+"""
+
+
+def codes_of(body: str) -> list[str]:
+    text = RECORD.format(body=body.replace("\n", "\n    "))
+    return [finding.code for finding in check(Source.from_text(text, "record.py"), CheckOptions()).findings]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "window = updated(window.total) if window.steps == 4 else window",
+        "window.steps == 4 and (window := updated(window.total))",
+        "window.steps == 4 and updated(window.total)\nwindow = Window() if window.steps == 4 else window",
+        "for total in [window.total for _ in 'x' if window.steps == 4]:\n    window = updated(total)",
+        "window = next((updated(window.total) for _ in 'x' if window.steps == 4), window)",
+        "window = {4: lambda: updated(window.total)}.get(window.steps, lambda: window)()",
+        "while window.steps >= 4:\n    window = updated(window.total)",
+        "while window.steps < 4:\n    break\nelse:\n    window = updated(window.total)",
+        "for _ in range(window.steps // 4):\n    window = updated(window.total)",
+        "try:\n    assert window.steps < 4\nexcept AssertionError:\n    window = updated(window.total)",
+        "if window.steps < 4:\n    continue\nwindow = updated(window.total)",
+        "match window.steps:\n    case 4 | 8:\n        window = updated(window.total)",
+        "match window:\n    case Window(total=total, steps=steps) if steps == 4:\n        window = updated(total)",
+        "match window.total, window.steps:\n    case total, 4:\n        window = updated(total)",
+        "if window.steps == 4:\n    flush()",
+        "window.steps == 4 and flush()",
+        "window = either(window)",
+        "window = due(window)",
+        "other = window\nother = updated(other.total) if other.steps == 4 else other\nwindow = other",
+    ],
+)
+def test_a_branch_may_be_of_any_kind(body: str) -> None:
+    assert codes_of(body) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "shown = shown + loss()\nwindow = updated(window.total) if window.steps == 4 else window",
+        "shown = shown + loss() * (1 if window.steps < 4 else 2)\nwindow = either(window)",
+        "shown = shown + loss()\nmean = shown / 2\nif window.steps == 4:\n    window, mean = updated(window.total), 0",
+    ],
+)
+def test_what_it_does_not_begin_anew_is_told(body: str) -> None:
+    assert codes_of(f"{body}\nprint(float(shown))") == ["AD101"]
