@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
+from autodetach.kept import kept
 from autodetach.machine.bound_names import NAMED, Names, bound_by, made_of, names_of, read_in, result_of
 from autodetach.machine.children import nodes_in, targets_of
 from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth
+from autodetach.machine.handed_unseen import Function, Handed
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis
 from autodetach.machine.spelling import arguments_of, called_name, last_word, root_of, spelled
@@ -23,7 +26,6 @@ from autodetach.machine.walking import WALKING, differentiates
 from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 GIVEN = "return"
 """Stands for what a function gives its callers: no name is spelled like this."""
 
@@ -43,11 +45,8 @@ class BegunUnseen:
     """What the branches of a program that no run has come to, and that train, begin anew and ask for."""
 
     def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
         self._taken = Taken(analysis.runs)
-        self._functions: dict[str, list[Function]] = {}
-        for name, function in (named for tree in analysis.trees for named in _functions_of(tree)):
-            self._functions.setdefault(name, []).append(function)
-        self._training = self._names_that_train()
         self._known: dict[tuple[ast.AST, bool], Unseen] = {}
         self._trains: dict[ast.AST, bool] = {}
 
@@ -69,7 +68,19 @@ class BegunUnseen:
                 return False
         return False
 
-    def _names_that_train(self) -> set[str]:
+    @cached_property
+    def _functions(self) -> dict[str, list[Function]]:
+        found: dict[str, list[Function]] = {}
+        for name, function in (named for tree in self._analysis.trees for named in _functions_of(tree)):
+            found.setdefault(name, []).append(function)
+        return found
+
+    @cached_property
+    def _handed(self) -> Handed:
+        return Handed(self._analysis.trees, self._functions, self._analysis.runs, self._may_train)
+
+    @cached_property
+    def _training(self) -> set[str]:
         """What differentiates, by name, and the functions and methods that call it, directly or not."""
         calls = {
             name: {last_word(n.func) for one in functions for n in nodes_in(one) if isinstance(n, ast.Call)}
@@ -81,6 +92,9 @@ class BegunUnseen:
             found = found | more
             more = {name for name, called in calls.items() if name not in found and not called.isdisjoint(more)}
         return found | WALKING
+
+    def _may_train(self, function: ast.AST) -> bool:
+        return any(map(self._calls_training, nodes_in(function)))
 
     def _calls_training(self, node: ast.AST) -> bool:
         return called_name(node) in self._training if isinstance(node, ast.Call) else False
@@ -102,8 +116,14 @@ class BegunUnseen:
                 if isinstance(node, ast.Call) and self._calls_training(node)
                 for called in self._functions.get(last_word(node.func), ())
             )
-            self._trains[around] = known
+            handed = (self._handed.called_by(call) for _, call in self._calls_in(around))
+            known = self._trains[around] = known or any(handed)
         return known
+
+    def _calls_in(self, around: ast.AST) -> Iterator[tuple[Owner, ast.Call]]:
+        """The calls of a loop or function in what was executed, each with its statement."""
+        for owner in self._taken.met_in(around):
+            yield from ((owner, node) for node in own_expressions(owner) if isinstance(node, ast.Call))
 
     def _unseen_in(self, around: ast.AST, *, whole: bool = False) -> Unseen:
         """The same of a loop or function, and of those that it calls; `whole`: no run has come to any of it."""
@@ -124,20 +144,36 @@ class BegunUnseen:
                 if self._calls_training(node) or any(map(self._is_training, arguments_of(node))):
                     found.take((), read_in([*arguments_of(node), *_owner_of(node)]))
                 for called in self._functions.get(last_word(node.func), ()):
-                    _take_of_called(found, node, called, self._unseen_in(called, whole=True))
+                    self._take_of_called(found, None, node, called, self._unseen_in(called, whole=True))
         if part.owner is not None:
             results = result_of(part.owner)
             found.take(_unless_summed(part.owner, [node for node in part.nodes if node in results]))
 
     def _look_at_called(self, around: ast.AST, found: Unseen) -> None:
         """What the functions begin that a loop or function calls, and what it sets to what these return."""
-        for statement in self._taken.met_in(around):
-            for node in (node for node in own_expressions(statement) if isinstance(node, ast.Call)):
-                for called in self._functions.get(last_word(node.func), ()):
-                    unseen = self._unseen_in(called)
-                    _take_of_called(found, node, called, unseen)
-                    if GIVEN in unseen.begun and node in result_of(statement):
-                        found.take(_set_by(statement))
+        for owner, call in self._calls_in(around):
+            for called in self._functions.get(last_word(call.func), ()):
+                self._take_of_called(found, owner, call, called, self._unseen_in(called))
+            for called in self._handed.called_by(call):
+                found.take((), read_in(arguments_of(call)))
+                self._take_of_called(found, owner, call, called, self._unseen_in(called, whole=True))
+
+    def _take_of_called(
+        self, found: Unseen, owner: Owner | None, call: ast.Call, function: Function, unseen: Unseen
+    ) -> None:
+        """What a function begins that others see, too: attributes, what it declares so, and what it is given."""
+        declared = {name for n in nodes_in(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+        arguments = function.args
+        own = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        given = read_in([*arguments_of(call), *_owner_of(call)])
+        if isinstance(function, ast.Lambda):  # it has no names of its own but these
+            declared = set().union(*unseen) - own
+        if owner is not None and GIVEN in unseen.begun and call in result_of(owner):
+            found.take(_set_by(owner))
+        for names, seen in zip(unseen, found, strict=True):
+            seen.update(name for name in list(names) if "." in name or name in declared)
+            if not own.isdisjoint(names):
+                seen.update(given)
 
 
 def _concerns(unseen: Unseen, grown: Names, around: ast.AST) -> bool:
@@ -148,14 +184,16 @@ def _concerns(unseen: Unseen, grown: Names, around: ast.AST) -> bool:
     return any(not grown.isdisjoint(made_of({name}, around)) for name in made & unseen.begun)
 
 
-def _functions_of(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+@kept
+def _functions_of(tree: ast.Module) -> list[tuple[str, Function]]:
     """The functions of a file by their names, and lambdas by what they are bound to."""
+    found: list[tuple[str, Function]] = []
     for node in nodes_in(tree):
         if isinstance(node, FUNCTIONS):
-            yield node.name, node
+            found.append((node.name, node))
         elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Lambda):
-            for target in targets_of(node):
-                yield last_word(target), node.value
+            found += [(last_word(target), node.value) for target in targets_of(node)]
+    return found
 
 
 def _begun_at(node: ast.AST) -> Iterator[str]:
@@ -200,14 +238,3 @@ def _asked_of(statement: ast.stmt) -> Names:
     roots = {root.id for root in map(root_of, owners) if isinstance(root, ast.Name)} - {"self"}
     return roots.union(*map(names_of, owners)) - {"self"}
 
-
-def _take_of_called(found: Unseen, call: ast.Call, function: Function, unseen: Unseen) -> None:
-    """What a function begins that others see, too: attributes, what it declares so, and what it is given."""
-    declared = {name for n in nodes_in(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    arguments = function.args
-    own = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    given = read_in([*arguments_of(call), *_owner_of(call)])
-    for names, seen in zip(unseen, found, strict=True):
-        seen.update(name for name in list(names) if "." in name or name in declared)
-        if not own.isdisjoint(names):
-            seen.update(given)

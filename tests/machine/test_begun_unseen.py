@@ -110,6 +110,13 @@ def flush():
 def either(window):
     return updated(window.total) if window.steps == 4 else window
 
+def train(window):
+    return updated(window.total)
+
+def wait(window):
+    return window
+
+ACTIONS = {{4: train}}
 due = lambda window: updated(window.total) if window.steps == 4 else window
 shown, window = 0.0, Window()
 for x in torch.randn(40, 2, 3):
@@ -144,6 +151,10 @@ def codes_of(body: str) -> list[str]:
         "window.steps == 4 and flush()",
         "window = either(window)",
         "window = due(window)",
+        "window = [wait, train][window.steps == 4](window)",
+        "window = ACTIONS.get(window.steps, wait)(window)",
+        "action = train if window.steps == 4 else wait\nwindow = action(window)",
+        "window = next(map(train, [window] * (window.steps == 4)), window)",
         "other = window\nother = updated(other.total) if other.steps == 4 else other\nwindow = other",
     ],
 )
@@ -157,6 +168,8 @@ def test_a_branch_may_be_of_any_kind(body: str) -> None:
         "shown = shown + loss()\nwindow = updated(window.total) if window.steps == 4 else window",
         "shown = shown + loss() * (1 if window.steps < 4 else 2)\nwindow = either(window)",
         "shown = shown + loss()\nmean = shown / 2\nif window.steps == 4:\n    window, mean = updated(window.total), 0",
+        "shown = shown + loss()\nwindow = ACTIONS.get(window.steps, wait)(window)",
+        "total = loss()\nupdated(total)\nshown = shown + total\nprint([float, str][window.steps == 4](shown))",
     ],
 )
 def test_what_it_does_not_begin_anew_is_told(body: str) -> None:
