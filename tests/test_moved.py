@@ -285,3 +285,12 @@ def test_constants_made_of_a_value_do_not_move_with_it(kept: str) -> None:
 
 def test_a_distribution_moves_with_what_it_is_made_of() -> None:
     assert "    std = log_std.exp()\n    policy = Normal(mean, std)\n" in repaired(OLD_AND_NEW)
+
+
+def test_what_another_optimizer_steps_may_be_meant_to_stay() -> None:
+    text = (FIXTURES / "graph-outside-loop" / "rewards_of_another_network.before.py").read_text(encoding="utf-8")
+    (found,) = check(Source.from_text(text, "program.py"), CheckOptions()).findings
+    assert found.is_unsafe
+    own = text.replace("of_critic.step()", "of_judge.step()")
+    (found,) = check(Source.from_text(own, "program.py"), CheckOptions()).findings
+    assert found.is_safe

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from autodetach.machine.children import walk
-from autodetach.machine.spelling import spelled
-from autodetach.node_types import LOOPS
-from autodetach.view.program import Program, line
+from autodetach.machine.spelling import last_word, spelled
+from autodetach.node_types import FUNCTIONS, LOOPS
+from autodetach.view.called_with import parameters_given
+from autodetach.view.program import Program, line, parts_of
+from autodetach.view.read_by import functions_by_name
 
+Named = ast.Name | ast.Attribute
+DEPTH = 3
+"""Through so many functions it is followed."""
 CHANGING = frozenset(
     "add append appendleft clear discard extend extendleft insert pop popitem popleft remove reverse rotate setdefault "
     "sort update".split()
@@ -20,19 +26,53 @@ def changed_later(program: Program, copied: ast.expr) -> str | None:
     if not isinstance(copied, (ast.Name, ast.Attribute)):
         return None
     name, at = spelled(copied), line(copied)
-    mentions = [
-        n for n in walk(program.scope(copied)) if isinstance(n, (ast.Name, ast.Attribute)) and spelled(n) == name
-    ]
+    mentions = _mentions(program.scope(copied), name)
     begun = [n for n in mentions if not isinstance(n.ctx, ast.Load)]
     loop = next((n for n in program.enclosing(copied) if isinstance(n, LOOPS)), None)
     inside = set(walk(loop)) if loop is not None else set()
     lasts = loop is not None and inside.isdisjoint(begun)
     for mention in mentions:
-        if _is_changed(program, mention):
-            is_later = line(mention) > at and not any(at < line(n) <= line(mention) for n in begun)
-            if is_later or (lasts and mention in inside):
-                return f"a copy lacks what `{name}` takes later"
+        is_later = line(mention) > at and not any(at < line(n) <= line(mention) for n in begun)
+        if (is_later or (lasts and mention in inside)) and _may_be_changed(program, mention, DEPTH):
+            return f"a copy lacks what `{name}` takes later"
     return None
+
+
+def _mentions(scope: ast.AST, name: str) -> list[Named]:
+    return [n for n in walk(scope) if isinstance(n, (ast.Name, ast.Attribute)) and spelled(n) == name]
+
+
+def _may_be_changed(program: Program, mention: ast.expr, depth: int) -> bool:
+    """Whether it is changed where it is mentioned, or by who is given it there: a function, or the callers of this one.
+    """
+    if _is_changed(program, mention):
+        return True
+    if not depth:
+        return False
+    known, around = functions_by_name(program), program.parents.get(mention)
+    if isinstance(around, ast.keyword):
+        around = program.parents.get(around)
+    if isinstance(around, ast.Call) and mention is not around.func:
+        called = known.get(last_word(around.func), [])
+        given = ((f, name) for f, name in parameters_given(program, around, called, [mention]) if name)
+        return any(_is_changed_in(program, function, name, depth) for function, name in given)
+    function = program.scope(mention)
+    if not isinstance(program.statement(mention), ast.Return) or not isinstance(function, FUNCTIONS):
+        return False
+    return any(_is_changed_in(program, scope, name, depth) for scope, name in _received(program, function.name))
+
+
+def _is_changed_in(program: Program, scope: ast.AST, name: str, depth: int) -> bool:
+    return any(_may_be_changed(program, mention, depth - 1) for mention in _mentions(scope, name))
+
+
+def _received(program: Program, name: str) -> Iterator[tuple[ast.AST, str]]:
+    """The names that callers give to what a function returns, or to a part of it, and where."""
+    for node in (node for tree in program.analysis.trees for node in walk(tree)):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and last_word(node.value.func) == name:
+            for part in (part for target in node.targets for part in parts_of(target)):
+                if isinstance(part, (ast.Name, ast.Attribute)):
+                    yield program.scope(node), spelled(part)
 
 
 def _is_changed(program: Program, mention: ast.expr) -> bool:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.emptied_behind_items import emptied_behind_items
 from autodetach.candidates.emptied_behind_step import emptied_behind_step
 from autodetach.candidates.looked_into import lists_read
-from autodetach.machine.events import Stored
+from autodetach.machine.children import walk
 from autodetach.machine.growth import Growth
-from autodetach.machine.spelling import spelled
+from autodetach.machine.program_values import Frame
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.tails import Tails, are_all_of_their_pass
-from autodetach.node_types import YIELDS
+from autodetach.node_types import FUNCTIONS, YIELDS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program
@@ -21,11 +22,12 @@ from autodetach.view.program import Program
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
+LATER = "what reads the list may be called again, where no run has come to"
 OTHERS = "other programs may read what earlier passes have stored"
 NAMES = ("latest", "newest", "taken")
 
 
-def emptied_behind_read(program: Program, growth: Growth, at_end: Tails, stored: Stored) -> Iterator[Candidate]:
+def emptied_behind_read(program: Program, growth: Growth) -> Iterator[Candidate]:
     """Empty the list behind the last statement that reads it, if nothing but these looks into it.
 
     Other lists of the same dict that the same statements read alike, as those of a teacher, are emptied with it. Where
@@ -33,9 +35,13 @@ def emptied_behind_read(program: Program, growth: Growth, at_end: Tails, stored:
     """
     from autodetach.codemods.insert_statement import InsertStatement
 
-    doubt = OTHERS if program.is_imported(stored.site.node) else None
-    yield from emptied_behind_items(program, at_end, doubt)
+    at_end, stored = growth.tails, growth.stored
+    assert at_end is not None and stored is not None
     own = [site for site in at_end.sites if isinstance(site, ast.Subscript)]
+    doubt = OTHERS if program.is_imported(stored.site.node) else None
+    if doubt is None and _may_be_read_later(program, growth, own):
+        doubt = LATER
+    yield from emptied_behind_items(program, at_end, doubt)
     lists = lists_read(program, own)
     if not own or len(own) < len(at_end.sites) or lists is None:
         return
@@ -58,6 +64,30 @@ def emptied_behind_read(program: Program, growth: Growth, at_end: Tails, stored:
     if codemods:
         shown = " and ".join(f"`{text}`" for text in found)
         yield Candidate(f"empty {shown} when {'it has' if len(found) == 1 else 'they have'} been read", codemods, doubt)
+
+
+def _may_be_read_later(program: Program, growth: Growth, reads: list[ast.Subscript]) -> bool:
+    """Whether a function that reads the list is handed on, or called where no path has led, or from out of view."""
+    readers = {scope.name: scope for scope in map(program.scope, reads) if isinstance(scope, FUNCTIONS)}
+    entered = {name.rpartition(".")[2] for run in program.runs for name in run.entries}
+    training = {f.function.name for f in _walking(growth) if f.function is not None}
+    nodes = (node for tree in program.analysis.trees if readers for node in walk(tree))
+    named = (n for n in nodes if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load))
+    for node in named:
+        reader = readers.get(last_word(node))
+        if reader is None or (isinstance(node, ast.Name) and isinstance(program.parents.get(reader), ast.ClassDef)):
+            continue
+        call, scope = program.parents.get(node), program.scope(node)
+        is_called = isinstance(call, ast.Call) and call.func is node and program.is_reached(node)
+        is_entered = isinstance(scope, FUNCTIONS) and scope.name in entered - training
+        if not is_called or is_entered or isinstance(scope, ast.Lambda):
+            return True
+    return False
+
+
+def _walking(growth: Growth) -> list[Frame]:
+    """The calls that were running where the graph is walked."""
+    return [f for _, f in growth.freeing.trail if isinstance(f, Frame)] if growth.freeing is not None else []
 
 
 def _last_of(program: Program, lists: dict[str, list[ast.Subscript]]) -> ast.stmt | None:

@@ -41,10 +41,9 @@ def _handed(element: Element) -> Iterator[list[tuple[ast.expr, object]]]:
     """What the open calls were given of an element, innermost first."""
     for site in calls_of(element.chain):
         matching = [e for e, v in site.operands if v is element.value or getattr(v, "node", None) is element.node]
-        made_of = _made_of(element.node, site)
         if matching:
             yield [(matching[0], element.value)]
-        elif len(made_of) == 1:
+        elif len(made_of := _made_of(element.node, site)) == 1:
             yield made_of
         else:
             shown = [leaf for e, v in site.operands if _holds(v, element.node) for leaf in leaves_of_display(e, v)]
@@ -53,17 +52,19 @@ def _handed(element: Element) -> Iterator[list[tuple[ast.expr, object]]]:
 
 def _made_of(node: Node, site: Site) -> list[tuple[ast.expr, object]]:
     """What a call was given that a node is made of there: `x` of `0.9 * self.mean + 0.1 * x.mean()`."""
-    given = {n: (e, v) for e, v in site.operands if isinstance(n := getattr(v, "node", None), Node)}
+    given: dict[Node, list[tuple[ast.expr, object]]] = {}
+    for e, v in site.operands:
+        if isinstance(made := getattr(v, "node", None), Node):
+            given.setdefault(made, []).append((e, v))
     found: list[tuple[ast.expr, object]] = []
     pending, seen = list(node.parents), {node}
     while pending and len(seen) <= MAX_NODES:
         at = pending.pop()
-        if at in given:
-            found.append(given[at])
-        elif at not in seen:
+        if at not in seen:
             seen.add(at)
-            pending += at.parents
-    return list({id(e): (e, v) for e, v in found}.values())
+            found += given.get(at, ())
+            pending += () if at in given else at.parents
+    return found
 
 
 def _holds(value: Value, node: Node) -> bool:

@@ -44,7 +44,7 @@ def repairs_of_store(program: Program, growth: Growth) -> Iterator[Candidate]:
     stored = growth.stored
     assert stored is not None
     if growth.tails is not None:
-        yield from emptied_behind_read(program, growth, growth.tails, stored)
+        yield from emptied_behind_read(program, growth)
         return
     yield from frozen_results(program, growth.run)
     if stored.gradient_of is not None:

@@ -93,18 +93,15 @@ class Again:
 
         Where they have touched none, nothing is to be told.
         """
-        touched = self._touched
-        if touched is None:
+        look = None if self._touched is None else self._touched.look()
+        if look is None:
             return None
-        if touched.is_nothing:
+        if look.is_at_nothing:
             return None, ()
-        selection = touched.selection()
-        if selection is None:
-            return None
-        analysis = run_selected(files.root.tree, files.anew(), selection)
+        analysis = run_selected(files.root.tree, files.anew(), look.selection)
         self.drop(analysis)
         (run,) = analysis.runs
-        return (analysis, touched.lines(run)) if run.finished else None
+        return (analysis, look.lines(run)) if run.finished else None
 
     def drop(self, analysis: Analysis) -> None:
         """Have an analysis that nobody needs any more cleared away by `tidy`."""

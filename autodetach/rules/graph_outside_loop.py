@@ -345,7 +345,10 @@ def _candidates(
         if doubt is None and _trains_by_turns(run, here, activation):
             doubt = "each pass trains parameters of its own: one backward over the sum of losses may be meant"
         yield from detached_for_others(program, run, d, entries)
-        moved = moved_inside(program, run, activation, readers, outer, doubt)
+        leaves = {n for n in ancestors(outer) if n in trained}
+        # What the loop teaches them may only have been left over for their own step.
+        elsewhere = ELSEWHERE if _is_stepped_elsewhere(run, leaves, activation) else None
+        moved = moved_inside(program, run, activation, readers, outer, doubt or elsewhere)
         moved = moved or made_where_read(program, run, outer, doubt)
         moved = moved or list(computed_by_reader_of_method(program, run, readers, outer, doubt))
         yield from moved
@@ -380,6 +383,16 @@ def _candidates(
     yield from states_detached_where_read(program, entries, doubt)
     for message, codemods in at_addition(outer):
         yield Candidate(message, codemods, doubt or CONSTANT, cuts=True, last_resort=True)
+
+
+def _is_stepped_elsewhere(run: Run, leaves: set[Node], activation: Activation) -> bool:
+    """Whether a loop steps parameters, and an optimizer steps these leaves, but not in the loop."""
+    inside, elsewhere = set[Node](), set[Node]()
+    for step in run.machine.steps:
+        if step.what == "step":
+            is_inside = pass_of(step.loops, activation) is not None
+            (inside if is_inside else elsewhere).update(leaf for leaf, _ in step.consumed)
+    return bool(inside) and leaves.isdisjoint(inside) and not leaves.isdisjoint(elsewhere)
 
 
 def _trains_by_turns(run: Run, calls: Sequence[Differentiation], activation: Activation) -> bool:

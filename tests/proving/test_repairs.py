@@ -575,6 +575,65 @@ for day in range(12):
     assert later or reasons == {None}
 
 
+GIVEN_ON = """\
+import torch
+from torch import nn
+
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+
+
+def note(out, day):
+    out["day"] = day
+
+
+def show(out, day):
+    print(out["loss"].item(), day)
+
+
+class Days:
+    def __init__(self):
+        self.outs = []
+
+    def step(self, day):
+        loss = net(torch.rand(2, 3)).pow(2).mean()
+        out = {{"loss": loss, "count": 2}}
+        self.outs.append(out)
+        {behind}
+        return out
+
+
+days = Days()
+for day in range(12):
+    result = days.step(day)
+    optimizer.zero_grad()
+    result["loss"].backward()
+    optimizer.step()
+    {later}
+print(sum(out["count"] for out in days.outs))
+"""
+
+
+@pytest.mark.parametrize(
+    ("behind", "later", "is_changed"),
+    [
+        ("pass", "pass", False),
+        ("show(out, day)", "print(result)", False),
+        ("note(out, day)", "pass", True),
+        ("note(day=day, out=out)", "pass", True),
+        ("pass", "result['day'] = day", True),
+        ("pass", "note(result, day)", True),
+        ("out['day'] = day", "pass", True),
+    ],
+)
+def test_a_copy_lacks_what_others_put_into_the_dict(behind: str, later: str, *, is_changed: bool) -> None:
+    text = GIVEN_ON.format(behind=behind, later=later)
+    (found,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert found.fix is not None
+    assert found.fix.message == "store a detached copy of `out`"
+    assert found.fix.why_unsafe == ("a copy lacks what `out` takes later" if is_changed else None)
+
+
 NUMBER_OF_A_LIBRARY = """\
 import math
 
