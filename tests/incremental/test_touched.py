@@ -169,3 +169,21 @@ def test_what_is_imported_is_there_for_a_part(editor: Editor) -> None:
         assert len(result.findings) == 2
     assert len(editor.told[0].findings) == 1
     assert "/other.py" in editor.told[0].sources
+
+
+def test_what_statements_of_the_module_may_change_is_changed_for_a_part(editor: Editor) -> None:
+    text = HEAD + (
+        "def fill(kept):\n    kept.append(nn.Linear(2, 1))\n"
+        "def train(kept, loader):\n    total = 0.0\n    for x in loader:\n        total += kept[0](x).sum()\n"
+        "    return total\n"
+        + "".join(MODEL.format(n) + TRAINING.format(n) for n in (0, 1, 2))
+        + "kept = []\nfill(kept)\ntrain_0(torch.rand(9, 1, 2))\nprint(train(kept, torch.rand(9, 1, 2)))\n"
+    )
+    editor.check(text)
+    text = text.replace("    total = 0.0", "    total = 1.0", 1)
+    editor.check(text)
+    assert lines(editor.told[0], text) == [line(text, "total += kept")]
+    assert [one.lineno for one in editor.runs[0] if hasattr(one, "lineno")] == [
+        line(text, "fill(kept)", 1),
+        line(text, "print(train"),
+    ]
