@@ -311,6 +311,7 @@ def _candidates(
     from autodetach.candidates.without_graph import built_without_graph, kept_without_graph, targets_without_graph
     from autodetach.view.by_call import at_call
     from autodetach.view.computed_again import (
+        is_compared_with_its_leaf,
         is_compared_with_itself,
         is_computed_again,
         is_computed_for_another,
@@ -340,6 +341,10 @@ def _candidates(
             yield from targets_without_graph(program, activation, outer, CONSTANT)
         elif not is_meant_anew:
             yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
+        return
+    if is_compared_with_its_leaf(d, activation, outer):
+        yield from detached_where_built(program, entries, doubt or CONSTANT, because="")
+        yield from built_without_graph(program, activation, outer, doubt or CONSTANT)
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):
         if doubt is None and _trains_by_turns(run, here, activation):

@@ -21,6 +21,8 @@ DIFFERENCES = DISTANCES | frozenset(
     kl_divergence""".split()
 )
 """What is least, or has no slope, where both sides are equal."""
+COPIES = frozenset("clone contiguous cpu cuda double flatten float reshape to type view".split())
+"""Operations that give the same values."""
 
 
 def is_computed_again(
@@ -70,6 +72,17 @@ def is_compared_with_itself(
             if _data_of(old, or_all=True) & _data_of(new, or_all=True):
                 return True
     return False
+
+
+def is_compared_with_its_leaf(d: Differentiation, activation: Activation, outer: list[Node]) -> bool:
+    """Whether a parameter is compared with a copy of it from before a loop: how far it has gone since then."""
+    before = set(outer)
+    return all(node.op in COPIES for node in outer) and any(
+        any(parent in before and not leaves.isdisjoint(ancestors([parent])) for parent in node.parents)
+        for node in d.walked
+        if node.op in DIFFERENCES and pass_of(node.loops, activation) is not None
+        if (leaves := {parent for parent in node.parents if parent.leaf})
+    )
 
 
 def is_one_side_of_pairs(
