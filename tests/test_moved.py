@@ -294,3 +294,30 @@ def test_what_another_optimizer_steps_may_be_meant_to_stay() -> None:
     own = text.replace("of_critic.step()", "of_judge.step()")
     (found,) = check(Source.from_text(own, "program.py"), CheckOptions()).findings
     assert found.is_safe
+
+
+KEPT_CLOSE = """\
+import torch
+import torch.nn as nn
+
+model = nn.Linear(5, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+received = [weight.clone() for weight in model.parameters()]
+for _ in range(4):
+    x = torch.randn(8, 5)
+    apart = sum((weight - old).pow(2).sum() for weight, old in zip(model.parameters(), received))
+    loss = model(x).pow(2).mean() + 0.1 * apart
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())
+"""
+
+
+@pytest.mark.parametrize(("made", "is_copy"), [("weight.clone()", True), ("weight.tanh()", False)])
+def test_a_copy_is_not_moved_to_where_it_is_compared_with_its_own(made: str, *, is_copy: bool) -> None:
+    text = KEPT_CLOSE.replace("weight.clone()", made)
+    (found,) = check(Source.from_text(text, "program.py"), CheckOptions()).findings
+    assert found.fix is not None
+    assert found.fix.message == f"compute `received` {'without graph' if is_copy else 'inside the loop'}"
+    assert found.is_unsafe is is_copy
