@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from autodetach.kept import kept
+from autodetach.machine.children import nodes_in
 from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.marks import ITEMS, is_mark
@@ -138,11 +141,17 @@ class _Way:
 
 
 def _walk(frame: Frame) -> Iterator[tuple[Value, Holder]]:
-    """Tensors reachable from the names of a frame, nearest first."""
+    """Tensors reachable from the names of a frame, nearest first; last by those that loops have left behind.
+
+    `model.layers[0].state` says better what is meant than `layer.state` behind `for layer in model.layers`.
+    """
     seen: set[int] = set()
-    queue: list[tuple[Value, _Way]] = [(value, _Way(name, name, 0)) for name, value in list(frame.names.items())]
-    while queue and len(seen) < MAX_OBJECTS:
-        value, way = queue.pop(0)
+    scope = frame.function.node if frame.function is not None else frame.module.tree if frame.module else None
+    left = frozenset[str]() if scope is None else _bound_by_loops(scope)
+    queue: list[tuple[Value, _Way]] = [(v, _Way(name, name, 0)) for name, v in frame.names.items() if name not in left]
+    behind = [(v, _Way(name, name, 0)) for name, v in frame.names.items() if name in left]
+    while (queue or behind) and len(seen) < MAX_OBJECTS:
+        value, way = queue.pop(0) if queue else behind.pop(0)
         if isinstance(value, (Tensor, Opaque)) and value.node is not None:
             whole = value if way.whole is None else way.whole
             yield value, Holder(frame, way.name, way.text, whole, way.depth, way.owner, way.rest)
@@ -151,6 +160,15 @@ def _walk(frame: Frame) -> Iterator[tuple[Value, Holder]]:
             queue.extend(_steps(value, way))
         if isinstance(value, Opaque):  # of an object out of view, what a run has shown
             queue.extend((value.attrs[n], way.to(f".{n}", 1)) for n in sorted(value.states) if n in value.attrs)
+
+
+@kept
+def _bound_by_loops(scope: ast.AST) -> frozenset[str]:
+    """The names that only loops bind in a function or file."""
+    stored = [n for n in nodes_in(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    loops = (loop for loop in nodes_in(scope) if isinstance(loop, (ast.For, ast.AsyncFor)))
+    targets = {n for loop in loops for n in nodes_in(loop.target)}
+    return frozenset(n.id for n in stored) - {n.id for n in stored if n not in targets}
 
 
 def _is_sequence_of_tensors(value: Value) -> bool:
