@@ -50,6 +50,26 @@ class Penalty(Clock):
         if self.tick():
             (0.1 * out.abs().mean()).backward()
 
+class Resting:
+    def run(self, out):
+        pass
+
+class Walking(Resting):
+    def run(self, out):
+        (0.1 * out.abs().mean()).backward()
+
+class AllOf:
+    def walk(self, out):
+        (0.1 * out.abs().mean()).backward()
+
+REGISTERED = []
+def register(job):
+    REGISTERED.append(job)
+    return job
+
+def train(out):
+    (0.1 * out.abs().mean()).backward()
+
 def ticks():
     waits = 4
     while True:
@@ -71,6 +91,11 @@ def main():
         optimizer.step()
 
 main()
+"""
+HANDED_ON = """
+    from concurrent.futures import ThreadPoolExecutor
+    from functools import partial
+    jobs, table, pool, all_of = [], {0: regularise}, ThreadPoolExecutor(1), AllOf()
 """
 AGAIN = "(0.1 * out.abs().mean()).backward()"
 WALK = "out.pow(2).mean().backward(retain_graph=True)"
@@ -111,6 +136,11 @@ def test_nor_where_an_object_is_called() -> None:
     assert repairs(["penalty(out)"], begin="penalty = Penalty()") == []
 
 
+def test_nor_where_a_lambda_walks_it() -> None:
+    begin = f"unnamed = lambda out: {AGAIN}"
+    assert repairs(["n -= 1", "act = unnamed if n == 0 else print", "act(out)"], begin=begin) == []
+
+
 def test_nor_where_the_caller_walks_it() -> None:
     assert repairs(LATER[0], "walk(out.pow(2).mean())") == []
 
@@ -138,6 +168,56 @@ def test_whether_something_is_a_tensor_does_not_change() -> None:
     begin = "shown = 0.0"
     block = ["shown += float(out.sum())", "if torch.is_tensor(shown) and shown.requires_grad:", "    walk(shown)"]
     assert repairs(block, begin=begin) == [("AD103", "unsafe")]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        ["act = regularise if n == 0 else print", "act(out)"],
+        ["if n == 0:", "    act = regularise", "    act(out)"],
+        ["if n == 0:", "    jobs.append(regularise)", "for job in jobs:", "    job(out)"],
+        ["if n in table:", "    table[n](out)"],
+        ["table.get(n, print)(out)"],
+        ["if n == 0:", "    list(map(regularise, [out]))"],
+        ["work = [partial(regularise, out)] if n == 0 else []", "for job in work:", "    job()"],
+        ["if n == 0:", "    pool.submit(regularise, out).result()"],
+        ["act = by_another if n == 0 else print", "act(out)"],
+        ["act = all_of.walk if n == 0 else print", "act(out)"],
+        ["job = Walking() if n == 0 else Resting()", "job.run(out)"],
+    ],
+    ids=" ".join,
+)
+def test_nor_where_no_name_tells_what_is_called(block: list[str]) -> None:
+    assert repairs(["n -= 1", *block], begin=HANDED_ON) == []
+
+
+@pytest.mark.parametrize(
+    ("block", "begin"),
+    [
+        (["table[kind](out)"], "kind, table = 3, {3: print, 4: regularise}"),
+        (["plan[step].run(out)"], "plan = [Resting()] * 6 + [Walking()] * 6"),
+    ],
+    ids=str,
+)
+def test_where_nothing_tells_when_that_is_called_the_repair_is_unsafe(block: list[str], begin: str) -> None:
+    assert repairs(block, begin=begin) == [("AD103", "unsafe")]
+
+
+def test_so_it_is_where_a_decorator_has_put_it_somewhere() -> None:
+    registered = f"@register\ndef registered(out):\n    {AGAIN}\n\n"
+    text = PROGRAM.replace("def main", f"{registered}def main")
+    block = "for job in REGISTERED[5:]: job(out)"
+    text = text.format(walk=WALK, begin="", block=block)
+    found = check(Source.from_text(text, "registered.py"), CheckOptions()).findings
+    assert [(f.code, f.fix and f.fix.applicability.value) for f in found] == [("AD103", "unsafe")]
+
+
+def test_what_is_called_by_the_name_of_a_function_may_be_something_else() -> None:
+    assert repairs(["net.train()"]) == [("AD103", "safe")]
+
+
+def test_a_lambda_that_a_path_calls_is_seen() -> None:
+    assert repairs([f"(lambda out: {AGAIN})(net(torch.zeros(6, 4)))"]) == [("AD103", "safe")]
 
 
 def test_what_a_function_before_it_returns_by_leaves_no_module() -> None:

@@ -27,7 +27,8 @@ view, which may hand out the same graph again, if a later loss of the pass comes
 made such a part, if a function of an imported file is given it: other callers may walk it again, if each pass of a loop
 computes with the same argument of a function that nobody in view calls: a graph that it has is walked in each of them,
 if its function, one that has called it, or one that these call differentiates where a switch of the program, as it is
-set, does not lead, or if only its gradient, which stays, tells that such an argument is a leaf.
+set, does not lead, or so does one that no name calls, as `TABLE[kind](out)`, or if only its gradient, which stays,
+tells that such an argument is a leaf.
 
 ## When it stays silent
 When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves out
@@ -56,19 +57,19 @@ import builtins
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, is_walked_again
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import External, Function, Method, Native
-from autodetach.machine.spelling import arguments_of, last_word
+from autodetach.machine.spelling import arguments_of
 from autodetach.machine.surroundings import around, go_one_way
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.by_name import calls_in_view
 from autodetach.view.kept_within import is_kept_out_of_view, may_be_kept_within
 from autodetach.view.needed_again import NeededAgain
 from autodetach.view.other_entries import begins_where_called
@@ -197,7 +198,7 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
     if not isinstance(function, FUNCTIONS):
         return False
     is_entered = any(d.scope in run.entries for run in program.runs)  # else whoever calls it is in view, and was run
-    calls = [c for tree in program.analysis.trees for c in _calls_by_name(tree).get(function.name, ())]
+    calls = list(calls_in_view(program, function.name))
     if not calls:
         return False
     given_away = {escape.site.node for run in program.runs for escape in run.machine.escapes}
@@ -205,15 +206,6 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
     known = {statement for other in same for statement, _ in other.trail}
     unknown = (c for c in calls if (is_entered or c in given_away) and program.statement(c) not in known)
     return any(_may_be_made_by_a_module(program, value, call) for call in unknown for value in arguments_of(call))
-
-
-@kept
-def _calls_by_name(tree: ast.AST) -> dict[str, list[ast.Call]]:
-    found: dict[str, list[ast.Call]] = {}
-    for node in walk(tree):
-        if isinstance(node, ast.Call):
-            found.setdefault(last_word(node.func), []).append(node)
-    return found
 
 
 def _may_be_made_by_a_module(program: Program, value: ast.expr, at: ast.AST) -> bool:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.events import CallableGiven
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import last_word, root_of
-from autodetach.node_types import CALLABLES, FUNCTIONS
+from autodetach.node_types import CALLABLES
 from autodetach.once import once
 from autodetach.view.by_call import at_call
+from autodetach.view.by_name import Functions, functions_in_view, functions_of
 from autodetach.view.program import Program
 
-Functions = dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]
 WALKS = frozenset({"backward", "manual_backward", "grad"})
 MAX_FUNCTIONS = 20
 WRITTEN_CALLS = frozenset({"__init__", "__new__", "__call__"})
@@ -30,7 +29,7 @@ def may_be_called_back(program: Program, d: Differentiation) -> bool:
         given = [fact for fact in run.machine.restraints if isinstance(fact, CallableGiven)]
         if not given:
             continue
-        functions = _functions_in_view(program)
+        functions = functions_in_view(program)
         graph = {node for other in at_call(run, d.call) for node in other.walked if not node.leaf}
         for fact in given:
             found = [_Walks(program, functions, code, bound=fact.is_bound) for code in fact.codes]
@@ -56,7 +55,7 @@ def may_be_called_by_python(program: Program, d: Differentiation) -> bool:
 @once
 def _leads_there(program: Program, tree: ast.AST) -> bool:
     """Whether a special method of a file does so."""
-    written = (function for found in _functions_of(tree).values() for function in found)
+    written = (function for found in functions_of(tree).values() for function in found)
     special = (f for f in written if f.name.startswith("__") and f.name not in WRITTEN_CALLS)
     return any(_is_walked_unseen(program, function) for function in special)
 
@@ -117,21 +116,6 @@ class _Walks:
                     handed = {n for n, v in zip(names, at.args, strict=False) if is_foreign(v)}
                     handed |= {k.arg for k in at.keywords if k.arg is not None and is_foreign(k.value)}
                     self._follow(callee, handed)
-
-
-@once
-def _functions_in_view(program: Program) -> Functions:
-    trees = [_functions_of(tree) for tree in program.analysis.trees]
-    return {name: [f for tree in trees for f in tree.get(name, ())] for name in set().union(*trees)}
-
-
-@kept
-def _functions_of(tree: ast.AST) -> Functions:
-    found: Functions = {}
-    for node in walk(tree):
-        if isinstance(node, FUNCTIONS):
-            found.setdefault(node.name, []).append(node)
-    return found
 
 
 def _parameters(code: ast.AST) -> list[str]:

@@ -11,6 +11,7 @@ from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import DEFINITIONS, FUNCTIONS, LOOPS
 from autodetach.once import once
+from autodetach.view.by_name import calls_in_view, functions_in_view
 from autodetach.view.program import Program
 
 DEPTH = 4
@@ -32,7 +33,7 @@ def may_change(program: Program, asked: ast.expr, depth: int = DEPTH) -> bool:
             return True
         if word and depth and word not in OWN and any(may_change(program, e, depth - 1) for e in _from(program, node)):
             return True
-        called = program_functions(program).get(last_word(node.func), ()) if isinstance(node, ast.Call) else ()
+        called = functions_in_view(program).get(last_word(node.func), ()) if isinstance(node, ast.Call) else ()
         if any(not changed.isdisjoint(words_in(function)) for function in called):
             return True
     return False
@@ -58,9 +59,8 @@ def _from(program: Program, node: ast.AST) -> Iterator[ast.expr]:
         yield from _bound_in(tree).get(last_word(node), ())
     function = program.scope(node)
     if isinstance(node, ast.Name) and isinstance(function, FUNCTIONS):
-        for tree in program.analysis.trees:
-            for call in _calls_in(tree).get(function.name, ()):
-                yield from _given(call, function, node.id)
+        for call in calls_in_view(program, function.name):
+            yield from _given(call, function, node.id)
 
 
 def _given(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Iterator[ast.expr]:
@@ -69,15 +69,6 @@ def _given(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, nam
     if name in names and names.index(name) < len(call.args):
         yield call.args[names.index(name)]
     yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
-
-
-@once
-def program_functions(program: Program) -> dict[str, list[ast.AST]]:
-    """The functions and methods in view by their names."""
-    found: dict[str, list[ast.AST]] = {}
-    for node in (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, FUNCTIONS)):
-        found.setdefault(node.name, []).append(node)
-    return found
 
 
 @kept
@@ -106,21 +97,21 @@ def _changed_in(tree: ast.AST) -> frozenset[str]:
     changed: set[str] = set()
     for node in walk(tree):
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-            stored.append(_word_of(node))
+            stored.append(word_of(node))
         if isinstance(node, ast.AugAssign):
-            changed.add(_word_of(node.target))
+            changed.add(word_of(node.target))
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             changed.update(node.names)
         elif isinstance(node, LOOPS):
             kinds = (ast.Name, ast.Attribute, ast.Subscript)
             inside = (n for n in nodes_in(node) if isinstance(n, kinds) and not isinstance(n.ctx, ast.Load))
-            changed.update(map(_word_of, inside))
+            changed.update(map(word_of, inside))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
-            changed.add(_word_of(node.func.value))
+            changed.add(word_of(node.func.value))
     return frozenset(changed | {word for word in stored if stored.count(word) > 1}) - OWN - {""}
 
 
-def _word_of(target: ast.expr) -> str:
+def word_of(target: ast.expr) -> str:
     """`left` of `left[0]` and of `self.left`."""
     while isinstance(target, ast.Subscript):
         target = target.value
@@ -134,14 +125,5 @@ def _bound_in(tree: ast.AST) -> dict[str, list[ast.expr]]:
     for node in walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                found.setdefault(_word_of(target), []).append(node.value)
-    return found
-
-
-@kept
-def _calls_in(tree: ast.AST) -> dict[str, list[ast.Call]]:
-    found: dict[str, list[ast.Call]] = {}
-    for node in walk(tree):
-        if isinstance(node, ast.Call):
-            found.setdefault(last_word(node.func), []).append(node)
+                found.setdefault(word_of(target), []).append(node.value)
     return found

@@ -33,20 +33,20 @@ def is_called_on_another_path(program: Program, entry: str) -> bool:
 def begins_where_called(program: Program, d: Differentiation) -> bool:
     """Whether a differentiation was come to as the program comes to it: no function around was entered instead."""
     entered = {name for run in program.runs for name in run.entries if is_called_on_another_path(program, name)}
-    function = _entered(d)
+    function = entered_function(d)
     return function is None or function.qualname not in entered
+
+
+def entered_function(d: Differentiation) -> Function | None:
+    """The outermost function that was running."""
+    frame = d.trail[0][1] if d.trail else None
+    return frame.function if isinstance(frame, Frame) and isinstance(frame.function, Function) else None
 
 
 def _entry_of(d: Differentiation) -> str:
     """The name of the function that was entered."""
-    function = _entered(d)
+    function = entered_function(d)
     return "" if function is None else function.name
-
-
-def _entered(d: Differentiation) -> Function | None:
-    """The outermost function that was running."""
-    frame = d.trail[0][1] if d.trail else None
-    return frame.function if isinstance(frame, Frame) and isinstance(frame.function, Function) else None
 
 
 @kept

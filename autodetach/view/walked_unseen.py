@@ -4,54 +4,86 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, JUMPS
+from autodetach.named_tuples import NamedTuple
+from autodetach.node_types import COMPREHENSIONS, FUNCTIONS
 from autodetach.once import once
+from autodetach.view.asked_before import asked_before
 from autodetach.view.by_call import at_call
+from autodetach.view.by_name import functions_in_view, is_callee, mentions_in_view
 from autodetach.view.called_back import WALKS
-from autodetach.view.changing import DEPTH, may_change, program_functions, words_in
+from autodetach.view.changing import DEPTH, may_change, word_of, words_in
+from autodetach.view.entered_alone import entered_at, entered_for, is_entered_alone, is_registered, mentions_not_seen
 from autodetach.view.program import Program
 
 GRAPH = "grad_fn"
 CALLED_UNNAMED = frozenset({"__call__", "forward"})
 """Methods that are called by calling the object."""
 CHOOSING = (ast.IfExp, ast.BoolOp, *COMPREHENSIONS)
-"""Expressions of which not all is evaluated."""
+"""Expressions of which not all is evaluated, beside lambdas."""
+
+
+class Unseen(NamedTuple):
+    """A walk, with the functions around it, or the file it stands in outside of any, and the branches around.
+
+    `entered`: the functions that were entered for what was seen of it, if anything was.
+    """
+
+    at: ast.AST
+    around: list[ast.AST]
+    ways: dict[ast.If, bool]
+    entered: frozenset[ast.FunctionDef | ast.AsyncFunctionDef]
 
 
 def may_come_to_walk(program: Program, d: Differentiation) -> bool:
     """Whether a test that leads to such a place may go another way later: `n -= 1` and `if n == 0:`."""
-    return any(_may_come_to(program, at) for at in walks_not_reached(program, d))
+    return any(_may_come_to(program, place) for one in _not_reached(program, d) for place in (one.at, *one.entered))
 
 
 def walks_not_reached(program: Program, d: Differentiation) -> Iterator[ast.AST]:
     """What the functions around and those that they call differentiate so, unless this is the other branch."""
+    return (one.at for one in _not_reached(program, d))
+
+
+def _not_reached(program: Program, d: Differentiation) -> Iterator[Unseen]:
     unseen = _unseen_walks(program)
     if not unseen:
         return
-    taken = branches(program, d.call)
+    taken = _branches(program, d.call)
     running = _running_at(program, d.call)
     scopes = _scopes_near(program, d.call)
-    for at, around, ways in unseen:
-        called = program_functions(program).get(last_word(at.func), ()) if isinstance(at, ast.Call) else ()
-        if scopes.isdisjoint(around) or not running.isdisjoint(called):  # what leads there computes what it walks
+    entered = entered_at(program, d.call)
+    for one in unseen:
+        called = functions_in_view(program).get(last_word(one.at.func), ()) if isinstance(one.at, ast.Call) else ()
+        if scopes.isdisjoint(one.around) or not running.isdisjoint(called):  # what leads there computes what it walks
             continue
-        if all(taken.get(branch, way) == way for branch, way in ways.items()):
-            yield at
+        if not entered.isdisjoint(one.entered):  # it was seen beside this one
+            continue
+        if all(taken.get(branch, way) == way for branch, way in one.ways.items()):
+            yield one
 
 
 @once
-def _unseen_walks(program: Program) -> list[tuple[ast.AST, list[ast.AST], dict[ast.If, bool]]]:
-    """With the functions around each, or the file it stands in outside of any, and the branches around."""
-    called = {d.call for run in program.runs for d in run.machine.differentiations}
+def _unseen_walks(program: Program) -> list[Unseen]:
     walking = _names_that_walk(program)
-    found = (at for tree in program.analysis.trees for at in walk(tree) if _walks(at, walking) and at not in called)
-    unseen = (at for at in found if not program.is_reached(at) or _is_chosen(program, at))
-    return [(at, _functions_around(program, at), branches(program, at)) for at in unseen]
+    unseen: list[Unseen] = []
+    for at in (at for tree in program.analysis.trees for at in walk(tree) if _walks(at, walking)):
+        entered = entered_for(program, at)
+        if entered or not _is_seen(program, at):
+            unseen.append(Unseen(at, _functions_around(program, at), _branches(program, at), entered))
+    return unseen
+
+
+def _is_seen(program: Program, at: ast.AST) -> bool:
+    """Whether it has differentiated, or a path has come to it, and evaluates it in any case."""
+    if any(at_call(run, at) for run in program.runs):
+        return True
+    return program.is_reached(at) and not _is_chosen(program, at)
 
 
 def _walks(at: ast.AST, called: frozenset[str]) -> bool:
@@ -63,7 +95,7 @@ def _walks(at: ast.AST, called: frozenset[str]) -> bool:
 
 def _names_that_walk(program: Program) -> frozenset[str]:
     """The names of what differentiates, and of the functions in view that call such a thing."""
-    functions = program_functions(program)
+    functions = functions_in_view(program)
     asked = {name: {word for f in same for word in _asked_in(f)} for name, same in functions.items()}
     found = WALKS
     while more := {name for name, words in asked.items() if not words.isdisjoint(found | {GRAPH})} - found:
@@ -81,9 +113,15 @@ def _asked_in(function: ast.AST) -> frozenset[str]:
 
 def _is_chosen(program: Program, at: ast.AST) -> bool:
     """Whether it is a part of a statement that not every execution of it evaluates; an attribute says nothing of it."""
-    statement = program.statement(at)
-    around = program.enclosing(at)
-    return isinstance(at, ast.Call) and any(isinstance(n, CHOOSING) for n in iter(lambda: next(around), statement))
+    inside = iter(partial(next, program.enclosing(at)), program.statement(at))
+    return isinstance(at, ast.Call) and any(_is_choosing(program, around) for around in inside)
+
+
+def _is_choosing(program: Program, around: ast.AST) -> bool:
+    if isinstance(around, ast.Lambda):
+        machines = [run.machine for run in program.runs]
+        return not any(around in machine.called_on or around in machine.called_off for machine in machines)
+    return isinstance(around, CHOOSING)
 
 
 def _functions_around(program: Program, at: ast.AST) -> list[ast.AST]:
@@ -91,7 +129,7 @@ def _functions_around(program: Program, at: ast.AST) -> list[ast.AST]:
     return [n for n in around if isinstance(n, FUNCTIONS)] or around[-1:]
 
 
-def branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
+def _branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
     """The `if` statements around a node, and whether it stands where the test is true."""
     found: dict[ast.If, bool] = {}
     inner = node
@@ -113,9 +151,9 @@ def _running_at(program: Program, call: ast.Call) -> set[ast.AST]:
 @once
 def _scopes_near(program: Program, call: ast.Call) -> set[ast.AST]:
     """The same, and the functions whose names those mention, and so on."""
-    functions = program_functions(program)
+    functions = functions_in_view(program)
     found: set[ast.AST] = set()
-    pending = list(_running_at(program, call))
+    pending = [*_running_at(program, call), *_registered(program)]
     while pending:
         scope = pending.pop()
         found.add(scope)
@@ -125,48 +163,57 @@ def _scopes_near(program: Program, call: ast.Call) -> set[ast.AST]:
 
 
 @once
+def _registered(program: Program) -> list[ast.AST]:
+    """The functions that decorators may have put where any other finds them."""
+    functions = (f for same in functions_in_view(program).values() for f in same if f.decorator_list)
+    return [f for f in functions if is_registered(program, f) and is_entered_alone(program, f)]
+
+
+@once
 def _called_of(program: Program, name: str) -> list[ast.AST]:
     """The methods that a call of an object of a class runs."""
-    unnamed = (f for method in CALLED_UNNAMED for f in program_functions(program).get(method, ()))
+    unnamed = (f for method in CALLED_UNNAMED for f in functions_in_view(program).get(method, ()))
     return [f for f in unnamed if isinstance(cls := program.scope(f), ast.ClassDef) and cls.name == name]
 
 
+@once
 def _may_come_to(program: Program, at: ast.AST, depth: int = DEPTH) -> bool:
-    """Whether a test in front of a place may change, or one in front of the calls of its function, if none was run."""
-    function = next((n for n in program.enclosing(at) if isinstance(n, FUNCTIONS)), None)
-    if any(may_change(program, test) for test in _tests_before(program, at)):
+    """Whether a test in front of a place may change, or one in front of what may call it, if no path has led there."""
+    if any(may_change(program, test) for test in asked_before(program, at)):
         return True
-    if function is None or not depth or program.is_reached(function.body[-1]) or program.is_reached(function.body[0]):
-        return False
-    named = (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, (ast.Name, ast.Attribute)))
-    calls = (n for n in named if last_word(n) == function.name and function not in program.enclosing(n))
-    return any(_may_come_to(program, call, depth - 1) for call in calls)
+    return bool(depth) and any(_may_come_to(program, mention, depth - 1) for mention in _leading_to(program, at))
 
 
-def _tests_before(program: Program, at: ast.AST) -> Iterator[ast.expr]:
-    """What is asked, in the function of a place, before that is come to."""
-    inner = at
-    for around in program.enclosing(at):
-        if isinstance(inner, ast.stmt):
-            block = program.block(inner)
-            before = [s for s in block[: block.index(inner)] if not isinstance(s, DEFINITIONS)]
-            leaving = (n for s in before if any(isinstance(j, JUMPS) for j in nodes_in(s)) for n in nodes_in(s))
-            yield from (n.test for n in leaving if isinstance(n, ast.If))
-        yield from _asked_by(around, inner)
-        if isinstance(around, FUNCTIONS):
-            return
-        inner = around
+def _leading_to(program: Program, at: ast.AST) -> Iterator[ast.AST]:
+    """Where that is mentioned which would run a place."""
+    if isinstance(at, FUNCTIONS):
+        yield from mentions_not_seen(program, at)
+        if isinstance(owner := program.scope(at), ast.ClassDef):
+            yield from mentions_in_view(program, owner.name)
+        return
+    for word in _handed_on_as(program, at):
+        yield from mentions_in_view(program, word)
+    function = next((n for n in program.enclosing(at) if isinstance(n, FUNCTIONS)), None)
+    if function is None:
+        return
+    if is_entered_alone(program, function):
+        yield function
+    elif not program.is_reached(function.body[0]):
+        yield from (n for n in mentions_in_view(program, function.name) if function not in program.enclosing(n))
 
 
-def _asked_by(around: ast.AST, inner: ast.AST) -> Iterator[ast.expr]:
-    """What decides whether a part of a statement or an expression is executed."""
-    if isinstance(around, (ast.If, ast.While, ast.IfExp)) and inner is not around.test:
-        yield around.test
-    elif isinstance(around, (ast.For, ast.AsyncFor)) and inner is not around.iter:
-        yield around.iter
-    elif isinstance(around, ast.BoolOp):
-        yield from (value for value in around.values if value is not inner)
-    elif isinstance(around, COMPREHENSIONS):
-        yield from (asked for part in around.generators for asked in (part.iter, *part.ifs))
-    elif isinstance(around, ast.Match) and inner is not around.subject:
-        yield around.subject
+def _handed_on_as(program: Program, at: ast.AST) -> set[str]:
+    """The names that what would run it is bound to: that of a lambda around, `TABLE` of `TABLE = {0: heavy}`."""
+    statement = program.statement(at)
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return set()
+    inside = [at, *iter(partial(next, program.enclosing(at)), statement)]
+    is_mention = isinstance(at, (ast.Name, ast.Attribute)) and not is_callee(program, at)
+    if not is_mention and not any(isinstance(n, ast.Lambda) for n in inside):
+        return set()
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return {word_of(part) for target in targets for part in _parts_of(target)} - {""}
+
+
+def _parts_of(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]

@@ -1,0 +1,65 @@
+"""Functions, calls and mentions in view by the last words of their names, whatever these stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.kept import kept
+from autodetach.machine.children import walk
+from autodetach.machine.spelling import last_word
+from autodetach.node_types import FUNCTIONS
+from autodetach.once import once
+from autodetach.view.program import Program
+
+Functions = dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]
+Mention = ast.Name | ast.Attribute
+
+
+@once
+def functions_in_view(program: Program) -> Functions:
+    trees = [functions_of(tree) for tree in program.analysis.trees]
+    return {name: [f for tree in trees for f in tree.get(name, ())] for name in set().union(*trees)}
+
+
+@kept
+def functions_of(tree: ast.AST) -> Functions:
+    """The functions and methods of a file."""
+    found: Functions = {}
+    for node in walk(tree):
+        if isinstance(node, FUNCTIONS):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+def calls_in_view(program: Program, name: str) -> Iterator[ast.Call]:
+    """What may call a function or method."""
+    return (call for tree in program.analysis.trees for call in _calls_of(tree).get(name, ()))
+
+
+@kept
+def _calls_of(tree: ast.AST) -> dict[str, list[ast.Call]]:
+    found: dict[str, list[ast.Call]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Call):
+            found.setdefault(last_word(node.func), []).append(node)
+    return found
+
+
+def mentions_in_view(program: Program, word: str) -> Iterator[Mention]:
+    """Where a name or attribute is read, called or not."""
+    return (mention for tree in program.analysis.trees for mention in _mentions_of(tree).get(word, ()))
+
+
+@kept
+def _mentions_of(tree: ast.AST) -> dict[str, list[Mention]]:
+    found: dict[str, list[Mention]] = {}
+    for node in walk(tree):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            found.setdefault(last_word(node), []).append(node)
+    return found
+
+
+def is_callee(program: Program, mention: Mention) -> bool:
+    around = program.parents.get(mention)
+    return isinstance(around, ast.Call) and around.func is mention
