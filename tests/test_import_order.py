@@ -178,7 +178,7 @@ ORDER = (
     "view",
     "view.by_call",
     "view.program view.crossings",
-    "view.by_name view.asked_before",
+    "view.by_name view.asked_before view.changed_words",
     "view.steps_between",
     "view.generators",
     "view.imported view.assigned",

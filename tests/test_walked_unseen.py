@@ -132,6 +132,84 @@ def test_nothing_is_told_where_a_test_may_change(block: list[str]) -> None:
     assert repairs(block) == []
 
 
+@pytest.mark.parametrize(
+    "tick",
+    [
+        'setattr(box, "due", box.due - 1)',
+        'object.__setattr__(box, "due", box.due - 1)',
+        "vars(box).update(due=box.due - 1)",
+        'box.__dict__.update({"due": box.due - 1})',
+        'vars(box)["due"] = box.due - 1',
+    ],
+)
+def test_nor_where_an_attribute_is_set_by_its_name(tick: str) -> None:
+    begin = "box = Clock()\n    box.due = 4"
+    assert repairs([tick, "if box.due == 0:", f"    {AGAIN}"], begin=begin) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "later", "asked"),
+    [
+        ("4", "left - 1", "due"),
+        ('{"due": 4}', '{**left, "due": left["due"] - 1}', 'left["due"]'),
+        ('{"due": 4}', 'dict(left, due=left["due"] - 1)', 'left["due"]'),
+        ('{"due": 4}', "ticked(left)", 'left["due"]'),
+    ],
+)
+def test_nor_where_a_function_calls_itself_with_another_count(start: str, later: str, asked: str) -> None:
+    text = f"""
+import torch
+
+net = torch.nn.Linear(4, 2)
+
+def ticked(state):
+    return {{**state, "left": state["left"] - 1}}
+
+def train(left, xs):
+    if not xs:
+        return
+    out = net(xs[0])
+    out.pow(2).mean().backward(retain_graph=True)
+    if {asked} == 0:
+        out.abs().mean().backward()
+    train({later}, xs[1:])
+
+train({start}, [torch.randn(6, 4) for _ in range(40)])
+"""
+    assert check(Source.from_text(text, "again.py"), CheckOptions()).findings == ()
+
+
+def test_nor_where_it_gives_another_count_to_who_calls_it() -> None:
+    text = """
+from functools import reduce
+import torch
+
+net = torch.nn.Linear(4, 2)
+
+def train(state, x):
+    out = net(x)
+    out.pow(2).mean().backward(retain_graph=True)
+    if state["left"] == 0:
+        out.abs().mean().backward()
+    return {**state, "left": state["left"] - 1}
+
+reduce(train, [torch.randn(6, 4) for _ in range(40)], {"left": 4})
+"""
+    assert check(Source.from_text(text, "reduced.py"), CheckOptions()).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("begin", "asked"),
+    [
+        ('told = {**{"on": True}, "on": False}', 'told["on"]'),
+        ('told = dict({"on": True}, on=not torch.is_grad_enabled())', 'told["on"]'),
+        ('setattr(Clock, "told", False)', "Clock.told"),
+    ],
+)
+def test_a_setting_that_is_made_once_stays(begin: str, asked: str) -> None:
+    assert repairs([f"if {asked}:", f"    {AGAIN}"], begin=begin) == [("AD103", "unsafe")]
+
+
 def test_nor_where_an_object_is_called() -> None:
     assert repairs(["penalty(out)"], begin="penalty = Penalty()") == []
 

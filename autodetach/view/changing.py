@@ -5,38 +5,56 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.container_methods import CHANGING
 from autodetach.kept import kept
-from autodetach.machine.children import nodes_in, walk
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import DEFINITIONS, FUNCTIONS, LOOPS
+from autodetach.node_types import DEFINITIONS, FUNCTIONS
 from autodetach.once import once
 from autodetach.view.by_name import calls_in_view, functions_in_view
+from autodetach.view.changed_words import OWN, changed_in_view, word_of
 from autodetach.view.program import Program
 
 DEPTH = 4
 """Through how many names, arguments and functions one is followed."""
 TYPE_TESTS = frozenset({"isinstance", "is_tensor"})
-OWN = frozenset({"self", "cls"})
 
 
+@once
 def may_change(program: Program, asked: ast.expr, depth: int = DEPTH) -> bool:
     """Whether the value of an expression may be another one when it is asked for again.
 
     `n -= 1` changes `n`, `left[0] -= 1` and `left.pop()` change `left`; what is bound to what changes does so, too, and
     what a function gives that reads or sets such a thing. What is a tensor, or is none, stays so.
     """
-    changed = _changed_in_view(program)
+    changed = changed_in_view(program)
     for node in _counting(asked):
         word = last_word(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
-        if word in changed or word == "next":
+        if word in changed or word == "next" or (isinstance(node, ast.Name) and _is_given_anew(program, node)):
+            return True
+        if any(not changed.isdisjoint(mentioned_in(function)) for function in _run_by(program, node)):
             return True
         if word and depth and word not in OWN and any(may_change(program, e, depth - 1) for e in _from(program, node)):
             return True
-        called = functions_in_view(program).get(last_word(node.func), ()) if isinstance(node, ast.Call) else ()
-        if any(not changed.isdisjoint(words_in(function)) for function in called):
-            return True
     return False
+
+
+def _run_by(program: Program, node: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions in view of a name that is called, and the properties of one that is read."""
+    if isinstance(node, ast.Call):
+        return functions_in_view(program).get(last_word(node.func), [])
+    if not isinstance(node, ast.Attribute):
+        return []
+    return [f for f in functions_in_view(program).get(node.attr, ()) if "property" in map(last_word, f.decorator_list)]
+
+
+def _is_given_anew(program: Program, name: ast.Name) -> bool:
+    """Whether a function calls itself with something else for a parameter."""
+    function = program.scope(name)
+    if not isinstance(function, FUNCTIONS):
+        return False
+    inner = (call for call in calls_in_view(program, function.name) if function in program.enclosing(call))
+    given = (value for call in inner for value in _given(call, function, name.id))
+    return any(not (isinstance(value, ast.Name) and value.id == name.id) for value in given)
 
 
 def _counting(asked: ast.expr) -> Iterator[ast.AST]:
@@ -72,7 +90,7 @@ def _given(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, nam
 
 
 @kept
-def words_in(node: ast.AST) -> frozenset[str]:
+def mentioned_in(node: ast.AST) -> frozenset[str]:
     """The words of the names and attributes in it; in a file, of those that stand in no function or class."""
     found: set[str] = set()
     pending = [node]
@@ -83,39 +101,6 @@ def words_in(node: ast.AST) -> frozenset[str]:
         is_apart = isinstance(at, DEFINITIONS) and isinstance(node, ast.Module)
         pending += () if is_apart else ast.iter_child_nodes(at)
     return frozenset(found)
-
-
-@once
-def _changed_in_view(program: Program) -> frozenset[str]:
-    return frozenset().union(*map(_changed_in, program.analysis.trees))
-
-
-@kept
-def _changed_in(tree: ast.AST) -> frozenset[str]:
-    """The words that a file sets more than once, in a loop, by what they are, or as `global`, or fills, or empties."""
-    stored: list[str] = []
-    changed: set[str] = set()
-    for node in walk(tree):
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-            stored.append(word_of(node))
-        if isinstance(node, ast.AugAssign):
-            changed.add(word_of(node.target))
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            changed.update(node.names)
-        elif isinstance(node, LOOPS):
-            kinds = (ast.Name, ast.Attribute, ast.Subscript)
-            inside = (n for n in nodes_in(node) if isinstance(n, kinds) and not isinstance(n.ctx, ast.Load))
-            changed.update(map(word_of, inside))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
-            changed.add(word_of(node.func.value))
-    return frozenset(changed | {word for word in stored if stored.count(word) > 1}) - OWN - {""}
-
-
-def word_of(target: ast.expr) -> str:
-    """`left` of `left[0]` and of `self.left`."""
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return last_word(target)
 
 
 @kept

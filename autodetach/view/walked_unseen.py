@@ -17,7 +17,8 @@ from autodetach.view.asked_before import asked_before
 from autodetach.view.by_call import at_call
 from autodetach.view.by_name import functions_in_view, is_callee, mentions_in_view
 from autodetach.view.called_back import WALKS
-from autodetach.view.changing import DEPTH, may_change, word_of, words_in
+from autodetach.view.changed_words import word_of
+from autodetach.view.changing import DEPTH, may_change, mentioned_in
 from autodetach.view.entered_alone import entered_at, entered_for, is_entered_alone, is_registered, mentions_not_seen
 from autodetach.view.program import Program
 
@@ -157,7 +158,7 @@ def _scopes_near(program: Program, call: ast.Call) -> set[ast.AST]:
     while pending:
         scope = pending.pop()
         found.add(scope)
-        named = (f for word in words_in(scope) for f in (*functions.get(word, ()), *_called_of(program, word)))
+        named = (f for word in mentioned_in(scope) for f in (*functions.get(word, ()), *_called_of(program, word)))
         pending += (function for function in named if function not in found)
     return found
 
