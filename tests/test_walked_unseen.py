@@ -294,6 +294,12 @@ def test_what_is_called_by_the_name_of_a_function_may_be_something_else() -> Non
     assert repairs(["net.train()"]) == [("AD103", "safe")]
 
 
+def test_a_method_is_nothing_that_a_variable_has_the_name_of() -> None:
+    text = PROGRAM.replace("def main", f"class Trainer:\n    def step(self, out):\n        {AGAIN}\n\ndef main")
+    found = check(Source.from_text(text.format(walk=WALK, begin="", block="print(step)"), "step.py"), CheckOptions())
+    assert [(f.code, f.fix and f.fix.applicability.value) for f in found.findings] == [("AD103", "safe")]
+
+
 def test_a_lambda_that_a_path_calls_is_seen() -> None:
     assert repairs([f"(lambda out: {AGAIN})(net(torch.zeros(6, 4)))"]) == [("AD103", "safe")]
 

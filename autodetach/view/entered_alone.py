@@ -6,6 +6,7 @@ The program may call them yet where their names tell nothing of it: `jobs.append
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.program_values import Frame
@@ -16,6 +17,7 @@ from autodetach.view.by_call import at_call
 from autodetach.view.by_name import Mention, functions_in_view, is_callee, mentions_in_view
 from autodetach.view.other_entries import entered_function
 from autodetach.view.program import Program
+from autodetach.view.read_by import local_names
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -54,7 +56,10 @@ def is_entered_alone(program: Program, function: Function) -> bool:
 
 @once
 def may_be_called_yet(program: Program, function: Function) -> bool:
-    """Whether the program may call a function by what no path shows."""
+    """Whether the program may call a function by what no path shows: a method if it has objects of its class."""
+    owner = program.scope(function)
+    if isinstance(owner, ast.ClassDef) and not any(_mentions_beside(program, owner)):
+        return False
     if is_registered(program, function) or _is_one_of_several(program, function):
         return True
     return bool(mentions_not_seen(program, function))
@@ -67,8 +72,18 @@ def mentions_not_seen(program: Program, function: Function) -> list[Mention]:
     What a path calls by such a name, without coming to the function, is something else, unless that is a method of
     another class: `job.run(out)` is for one object this one, and for another object that one.
     """
-    mentions = (m for m in mentions_in_view(program, function.name) if function not in program.enclosing(m))
+    mentions = _mentions_beside(program, function)
     return [m for m in mentions if not (is_callee(program, m) and program.is_reached(m))]
+
+
+def _mentions_beside(program: Program, defined: Function | ast.ClassDef) -> Iterator[Mention]:
+    """Where the name of a function or class is read outside of it, and may mean that: a method is an attribute."""
+    is_method = isinstance(program.scope(defined), ast.ClassDef)
+    for mention in mentions_in_view(program, defined.name):
+        scope = program.scope(mention)
+        is_other = isinstance(mention, ast.Name) and (is_method or defined.name in local_names(scope))
+        if defined not in program.enclosing(mention) and (not is_other or scope is program.scope(defined)):
+            yield mention
 
 
 def is_registered(program: Program, function: Function) -> bool:
