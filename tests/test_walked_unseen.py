@@ -59,6 +59,9 @@ class Walking(Resting):
         (0.1 * out.abs().mean()).backward()
 
 class AllOf:
+    def rest(self, out):
+        pass
+
     def walk(self, out):
         (0.1 * out.abs().mean()).backward()
 
@@ -261,6 +264,8 @@ def test_whether_something_is_a_tensor_does_not_change() -> None:
         ["if n == 0:", "    pool.submit(regularise, out).result()"],
         ["act = by_another if n == 0 else print", "act(out)"],
         ["act = all_of.walk if n == 0 else print", "act(out)"],
+        ['act = getattr(all_of, "walk" if n == 0 else "rest")', "act(out)"],
+        ['act = globals()["regularise" if n == 0 else "print"]', "act(out)"],
         ["job = Walking() if n == 0 else Resting()", "job.run(out)"],
     ],
     ids=" ".join,

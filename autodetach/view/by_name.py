@@ -6,14 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.kept import kept
-from autodetach.machine.children import walk
+from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import FUNCTIONS
 from autodetach.once import once
 from autodetach.view.program import Program
 
 Functions = dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]
-Mention = ast.Name | ast.Attribute
+Mention = ast.Name | ast.Attribute | ast.Constant
+NAMESPACES = frozenset({"__dict__", "globals", "locals", "vars"})
+"""What gives names or attributes as the keys of a dictionary."""
+LOOKING_UP = frozenset({"attrgetter", "getattr", "methodcaller"})
 
 
 @once
@@ -47,7 +50,7 @@ def _calls_of(tree: ast.AST) -> dict[str, list[ast.Call]]:
 
 
 def mentions_in_view(program: Program, word: str) -> Iterator[Mention]:
-    """Where a name or attribute is read, called or not."""
+    """Where a name or attribute is read, called or not, or looked up by its text."""
     return (mention for tree in program.analysis.trees for mention in _mentions_of(tree).get(word, ()))
 
 
@@ -57,7 +60,24 @@ def _mentions_of(tree: ast.AST) -> dict[str, list[Mention]]:
     for node in walk(tree):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             found.setdefault(last_word(node), []).append(node)
+        for text in looked_up_by(node):
+            found.setdefault(str(text.value), []).append(text)
     return found
+
+
+def looked_up_by(node: ast.AST) -> Iterator[ast.Constant]:
+    """What may be a name, as text: in `getattr(self, "heavy" if late else "plain")` and `globals()["heavy"]`."""
+    places: list[ast.expr] = []
+    if isinstance(node, ast.Call) and last_word(node.func) in LOOKING_UP:
+        places = node.args[:2]
+    elif isinstance(node, ast.Subscript) and is_namespace(node.value):
+        places = [node.slice]
+    inside = (inner for place in places for inner in nodes_in(place))
+    return (inner for inner in inside if isinstance(inner, ast.Constant) and isinstance(inner.value, str))
+
+
+def is_namespace(place: ast.expr) -> bool:
+    return last_word(place.func if isinstance(place, ast.Call) else place) in NAMESPACES
 
 
 def is_callee(program: Program, mention: Mention) -> bool:

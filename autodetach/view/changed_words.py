@@ -12,11 +12,10 @@ from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import LOOPS
 from autodetach.once import once
+from autodetach.view.by_name import is_namespace
 from autodetach.view.program import Program
 
 OWN = frozenset({"self", "cls"})
-NAMESPACES = frozenset({"__dict__", "globals", "locals", "vars"})
-"""What gives names or attributes as the keys of a dictionary."""
 SETTING = frozenset({"__setattr__", "setattr"})
 COPYING = frozenset({"_replace", "dict", "evolve", "replace"})
 """What copies what it is given, or its object, with other elements or attributes."""
@@ -49,7 +48,7 @@ def _changed_in(tree: ast.AST) -> frozenset[str]:
 def word_of(target: ast.expr) -> str:
     """`left` of `left[0]`, of `self.left`, and of `vars(self)["left"]`."""
     while isinstance(target, ast.Subscript):
-        if _is_namespace(target.value) and isinstance(target.slice, ast.Constant):
+        if is_namespace(target.value) and isinstance(target.slice, ast.Constant):
             return str(target.slice.value)
         target = target.value
     return last_word(target)
@@ -62,14 +61,10 @@ def _stored_by(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Call) and last_word(node.func) in SETTING:
         texts = (a.value for a in node.args[:2] if isinstance(a, ast.Constant))
         yield from (text for text in texts if isinstance(text, str))
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_namespace(node.func.value):
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_namespace(node.func.value):
         given = (key for a in node.args if isinstance(a, ast.Dict) for key in a.keys if isinstance(key, ast.Constant))
         yield from (str(key.value) for key in given)
         yield from (keyword.arg for keyword in node.keywords if keyword.arg is not None)
-
-
-def _is_namespace(place: ast.expr) -> bool:
-    return last_word(place.func if isinstance(place, ast.Call) else place) in NAMESPACES
 
 
 def _copied_by(node: ast.AST) -> Iterator[tuple[ast.expr, list[ast.expr]]]:

@@ -10,7 +10,7 @@ from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import DEFINITIONS, FUNCTIONS
 from autodetach.once import once
-from autodetach.view.by_name import calls_in_view, functions_in_view
+from autodetach.view.by_name import calls_in_view, functions_in_view, looked_up_by
 from autodetach.view.changed_words import OWN, changed_in_view, word_of
 from autodetach.view.program import Program
 
@@ -91,13 +91,14 @@ def _given(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, nam
 
 @kept
 def mentioned_in(node: ast.AST) -> frozenset[str]:
-    """The words of the names and attributes in it; in a file, of those that stand in no function or class."""
+    """The words of names and attributes in it, looked up or not; in a file, outside of its functions and classes."""
     found: set[str] = set()
     pending = [node]
     while pending:
         at = pending.pop()
         if isinstance(at, (ast.Name, ast.Attribute)):
             found.add(last_word(at))
+        found.update(str(text.value) for text in looked_up_by(at))
         is_apart = isinstance(at, DEFINITIONS) and isinstance(node, ast.Module)
         pending += () if is_apart else ast.iter_child_nodes(at)
     return frozenset(found)
