@@ -16,6 +16,7 @@ from autodetach.machine.values import Value
 from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS
 from autodetach.once import once
+from autodetach.view.by_name import functions_of
 from autodetach.view.program import Program
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -65,13 +66,10 @@ def functions_by_name(program: Program) -> dict[str, list[Function]]:
 
 @kept
 def _functions_in(tree: ast.Module) -> dict[str, list[Function]]:
-    found: dict[str, list[Function]] = {}
-    for node in walk(tree):
-        if isinstance(node, FUNCTIONS):
-            found.setdefault(node.name, []).append(node)
-        elif isinstance(node, ast.ClassDef):
-            makers = (s for s in node.body if isinstance(s, FUNCTIONS) and s.name in ("__init__", "__new__"))
-            found.setdefault(node.name, []).extend(makers)
+    found = {name: list(functions) for name, functions in functions_of(tree).items()}
+    for cls in (node for node in walk(tree) if isinstance(node, ast.ClassDef)):
+        makers = (s for s in cls.body if isinstance(s, FUNCTIONS) and s.name in ("__init__", "__new__"))
+        found.setdefault(cls.name, []).extend(makers)
     return found
 
 
