@@ -60,11 +60,14 @@ class Decision:
     """A test that the oracle had to decide: its place, and the ways it went.
 
     `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass. `of_device`: it asks
-    what there is to compute on. `settings`: it asks for some of these objects, and takes them as they are by default.
+    what there is to compute on. `late`: nothing had to decide it in the first pass of its loop, as of a counter that is
+    zero there. `settings`: it asks for some of these objects, and takes them as they are by default.
     `unset`: how it goes where a flag that it asks for is not given to the program, None where it asks for none.
     """
 
-    __slots__ = ("counts", "default", "key", "line", "of_device", "outcomes", "relevant", "settings", "text", "unset")
+    __slots__ = (
+        "counts", "default", "key", "late", "line", "of_device", "outcomes", "relevant", "settings", "text", "unset",
+    )  # fmt: skip
 
     def __init__(
         self, key: TestKey, line: int, text: str, *, relevant: bool, default: bool, counts: bool, of_device: bool
@@ -76,6 +79,7 @@ class Decision:
         self.default = default
         self.counts = counts
         self.of_device = of_device
+        self.late = False
         self.settings: frozenset[str] = frozenset()
         self.unset: bool | None = None
         self.outcomes: set[bool] = set()
@@ -159,6 +163,7 @@ class Oracle:
             decision = self.decisions[test] = Decision(
                 test, line, text, relevant=relevant, default=default, counts=counts, of_device=_asks_for_device(key)
             )
+            decision.late = turn is not None and turn > 0
             decision.unset = self._without_flag(key)
         visit = self.visits.get(test, 0)
         self.visits[test] = visit + 1

@@ -52,6 +52,7 @@ that nothing has trained before and that are not in `eval()` mode.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
+a test of its loop that was true in the first pass may lead there again (`if i / 4 == i // 4:`), or
 another program of the same run that shares the file, when most of its graph waits for such a differentiation anyway,
 when what one step has stored is detached behind its backward,
 when a backward raises for want of a graph since it is given the mere values of what is stored
@@ -101,6 +102,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     from autodetach.candidates.handed_back import with_doubt
     from autodetach.candidates.in_closures import keeping
     from autodetach.candidates.registries import of_registry
+    from autodetach.view.begun_anew import is_differentiated_in_time
     from autodetach.view.held_by_chain import is_held_by_chain
     from autodetach.view.hooked import is_kept_for_others
     from autodetach.view.lifetime import comes_again, left_of, walked
@@ -115,7 +117,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         return None
     if is_list_of_numbers(stored) or is_differentiated_where_not_reached(program, stored):
         return None
-    if is_for_others(program, growth, stored):
+    if is_for_others(program, growth, stored) or is_differentiated_in_time(program, growth):
         return None
     built, graph = f"`{text(stored.element)}`", "its autograd graph"
     if stored.gradient_of is not None:

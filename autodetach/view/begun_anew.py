@@ -1,11 +1,17 @@
-"""Whether a state that grows on one path begins anew on another, where a test of its loop leads now and then."""
+"""Whether what grows on one path begins anew on another, where a test of its loop leads now and then.
+
+`if i / 4 == i // 4:` is true in the first pass, where the counter is known. That it is again no path shows in so few
+passes as are executed: it takes one more for it to be false, and one for what comes behind it.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.events import Stored
 from autodetach.machine.graph import Pass, ancestors, pass_of
+from autodetach.machine.growing_stores import Walks, is_differentiated_later, stored_alike
 from autodetach.machine.growth import Growth
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import TestKey
@@ -25,6 +31,26 @@ def begins_anew(program: Program, growth: Growth) -> bool:
     return any(_is_cut(run, grown, loop) for run in _beside(program, growth.run, loop))
 
 
+def is_differentiated_in_time(program: Program, growth: Growth) -> bool:
+    """Whether what a container keeps is differentiated after the pass that has stored it, where a loop goes on longer.
+
+    It is differentiated on some path in any case, by the pass that has stored it.
+    """
+    stored = growth.stored
+    if growth.dead or stored is None or not any(_walks(run, stored) for run in program.runs):
+        return False
+    return any(_is_walked_later(run, stored) for run in _longer(program, growth.run, growth.activation.node))
+
+
+def _walks(run: Run, stored: Stored) -> bool:
+    return any(e.element is stored.element and e.taken is not None and e.node.walked_by for e in run.machine.stored)
+
+
+def _is_walked_later(run: Run, stored: Stored) -> bool:
+    groups = (events for events in stored_alike(run) if events[0].element is stored.element)
+    return any(is_differentiated_later(run, events, Walks()) for events in groups)
+
+
 def _beside(program: Program, run: Run, loop: ast.AST | None) -> Iterator[Run]:
     """The paths that differ from one only in tests that change from pass to pass, itself included."""
     flips = set(run.policy.flips)
@@ -35,15 +61,19 @@ def _beside(program: Program, run: Run, loop: ast.AST | None) -> Iterator[Run]:
     for key, how in run.policy.flips:
         if how != "once" and _varies(run, key):
             yield _once_by_default(program, run, key)
+    yield from _longer(program, run, loop)
+
+
+def _longer(program: Program, run: Run, loop: ast.AST | None) -> Iterator[Run]:
+    """The paths on which a test goes both ways behind the first pass, in which its outcome may be known."""
     for key, decision in run.machine.oracle.decisions.items():
-        if decision.counts and _varies(run, key):
-            # It goes both ways behind the first pass, in which a remainder may be known.
+        if (decision.counts or decision.late) and _varies(run, key):
             yield from (_with_more_passes(program, run, key, how, loop) for how in ("later", "other", "after"))
 
 
 @once
 def _with_more_passes(program: Program, run: Run, key: TestKey, how: str, loop: ast.AST | None) -> Run:
-    """The path on which a test that counts goes another way, with a few more passes of a loop."""
+    """The path on which a test goes another way, with a few more passes of a loop."""
 
     def lengthen(m: Machine, current: Pass) -> None:
         if current.activation.node is loop:
