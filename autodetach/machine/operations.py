@@ -39,7 +39,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
     if name in ("max", "min") and isinstance(args[1] if len(args) > 1 else kwargs.get("other"), (Tensor, Opaque)):
         name = {"max": "maximum", "min": "minimum"}[name]
     if name == "where" and len(args) == 1:
-        return m.opaque("indices")
+        return _places(m, args[0], site)
     if len(args) > 1 and name.rstrip("_") in TAKES_TWO_TENSORS and is_certain_number(args[1]):
         m.refuse(site, f"`{name}` of a tensor and a number", "TypeError")
     refuse_weight_of_call(m, name, args, kwargs, site)
@@ -68,6 +68,15 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         first.is_float if isinstance(first, Tensor) and op.differentiable else False if not op.differentiable else None
     )
     return outputs_of(m, name, op, inputs, args, kwargs, site, shape, is_float)
+
+
+def _places(m: Core, of: Value, site: Site) -> Value:
+    """`torch.where(mask)`: where it is true, one tensor for each dimension."""
+    if not isinstance(of, Tensor):
+        return m.opaque("indices")
+    dims = 1 if of.shape is None else len(of.shape)
+    places = [m.derive("nonzero", lookup("nonzero"), [of], site) for _ in range(max(dims, 1))]
+    return Sequence("tuple", places, m.clock, exact=of.shape is not None)
 
 
 def _drops_nothing(args: list[Value], kwargs: dict[str, Value]) -> bool:

@@ -7,28 +7,32 @@ from something, as from the mark of padding, is not told: these are the words of
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeAlias
 
 from autodetach.machine.graph import Pass
 from autodetach.machine.oracle import ORDER, Oracle
 from autodetach.machine.torch_semantics import OPERATORS
-from autodetach.machine.values import PASSED, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import PASSED, SIZES, Sequence, Sym, Tensor, Value
 
 ONLY_PASSED = frozenset({PASSED})
+Fresh: TypeAlias = "Callable[[str, int, frozenset[object]], Sym]"
 NO_TAGS: frozenset[object] = frozenset()
 COUNTING = frozenset(
-    "sum nansum count_nonzero item cpu cuda to int long float double detach all any logical_and logical_or logical_xor "
-    "logical_not".split()
+    """
+    sum nansum count_nonzero cumsum bincount item cpu cuda to int long short float double half type bool clone detach
+    contiguous all any amax logical_and logical_or logical_xor logical_not flatten ravel view reshape squeeze unsqueeze
+    select __getitem__
+    """.split()
 )
-"""What counts True and False, or gives them, what is put together of them, or the count, in another form."""
+"""What counts True and False, or gives them, some of them, what is put together of them, or the count, or another form
+of these."""
 TESTS = frozenset({OPERATORS[name] for name in ("Lt", "LtE", "Gt", "GtE", "Eq")}) | {
     "isclose", "isin", "isinf", "isnan", "isneginf", "isposinf", "signbit",
 }  # fmt: skip
 NUMPY_COUNTING = frozenset({"numpy.sum", "numpy.count_nonzero"})
 FILTERS = {"index": 1, "masked_select": 1, "nonzero": 0, "argwhere": 0}
 """What gives the elements that pass a test, or their places, and behind how many operands the test stands."""
-OF_SIZES = ("size", "numel")
-"""How the key of a size of a tensor begins, or of how many elements it has: of most, there are some."""
 
 
 def of_filter(value: Value) -> frozenset[object]:
@@ -61,10 +65,16 @@ def note_counted(made: Tensor, name: str, inputs: Iterable[Value]) -> None:
         made.extras = (made.extras or {}) | {PASSED: True}
 
 
-def is_filter(name: str, inputs: list[Value]) -> bool:
-    """Whether an operation gives what has passed a test: nobody knows whether there is anything."""
+def sizes_passed(fresh: Fresh, name: str, inputs: list[Value], *, is_alike: bool) -> Sym | None:
+    """The sizes of what an operation gives of those that have passed a test: nobody knows whether there is anything.
+
+    They are those of what it is given where it is of the same shape, so that who asks for one knows of the other.
+    """
     at = FILTERS.get(name)
-    return at is not None and any(type(t) is Tensor and t.extras and PASSED in t.extras for t in inputs[at:])
+    if at is not None and any(type(t) is Tensor and t.extras and PASSED in t.extras for t in inputs[at:]):
+        return fresh(SIZES, 0, ONLY_PASSED)
+    passed = next((t.sizes for t in inputs if type(t) is Tensor and type(t.sizes) is Sym and t.sizes.tags), None)
+    return passed if passed is None or is_alike else fresh(SIZES, 0, ONLY_PASSED)
 
 
 def of_function(path: str, args: list[Value]) -> frozenset[object]:
@@ -113,8 +123,7 @@ def may_be_none(oracle: Oracle, divisor: Value) -> bool:
     if type(divisor) is not Sym or PASSED not in divisor.tags:
         return False
     own = divisor.key
-    is_size = isinstance(own, tuple) and len(own) > 1 and own[0] in OF_SIZES
-    if divisor.lo is not None and divisor.lo > 0 and not is_size:
+    if divisor.lo is not None and divisor.lo > 0:
         return False
     if oracle.settled(own):
         return False

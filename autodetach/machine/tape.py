@@ -10,12 +10,11 @@ from autodetach.machine.events import Crossing, Escape, IdleStep, Step, SumDetac
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
 from autodetach.machine.held import MAX_LOST, compared, graph_in, lost_of, stored_in, unsure
-from autodetach.machine.passed_counts import ONLY_PASSED, is_filter, note_counted
+from autodetach.machine.passed_counts import note_counted, sizes_passed
 from autodetach.machine.state import State
 from autodetach.machine.torch_facts import Shape as OpShape
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
 from autodetach.machine.values import (
-    SIZES,
     Opaque,
     Shape,
     Tensor,
@@ -120,8 +119,8 @@ class Tape(State):
         if op.differentiable:
             result.extras = marked_in(inputs)
         note_counted(result, name, inputs)
-        if is_filter(name, inputs):
-            result.sizes = self.fresh(SIZES, 1, ONLY_PASSED)
+        if shape is None or None in shape:
+            result.sizes = sizes_passed(self.fresh, name, inputs, is_alike=op.shape is OpShape.SAME)
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage

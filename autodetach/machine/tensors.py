@@ -303,7 +303,8 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
             for d in t.shape:
                 count *= d or 0
             return count
-        return _count(m, t, "numel", 1)
+        sizes = _sizes(m, t)
+        return _count(m, t, "numel", 0 if isinstance(sizes, Sym) and sizes.lo == 0 else 1)
     if name == "tolist":
         return _numbers(m, t, site)
     return m.fresh("number" if name in ("element_size", "data_ptr", "storage_offset") else "")
