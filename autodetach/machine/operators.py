@@ -177,9 +177,9 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> V
             kind = TRUTH
         else:
             wanted(m, (left, right), site, op)  # numbers add up, and of tensors of `bool` their sum is another one
-    made = m.sym((op, m.key(left), m.key(right)), kind, lo, tags & OF_TEXTS if text else tags)
+    span = span_made(op, left, right) if number else None
+    made = m.sym((op, m.key(left), m.key(right)), kind, lo, tags & OF_TEXTS if text else tags, span)
     made.lost = lost_by_numbers(left, right)
-    made.span = span_made(op, left, right) if number else None
     return made
 
 
@@ -227,9 +227,9 @@ def unary(m: Objects, op: str, value: Value, site: Site) -> Value:
     tags = value.tags if isinstance(value, Sym) else NO_TAGS
     if op == "Invert":
         wanted(m, [value], site, op)  # of True it is -2, of a tensor of `bool` the opposite
-    made = m.sym((op, m.key(value)), "number" if is_number(value) else "", None, tags)
+    span = span_made("Sub", 0, value) if op == "USub" else span_of(value) if op == "UAdd" else None
+    made = m.sym((op, m.key(value)), "number" if is_number(value) else "", None, tags, span)
     made.lost = lost_by_numbers(value)
-    made.span = span_made("Sub", 0, value) if op == "USub" else span_of(value) if op == "UAdd" else None
     return made
 
 

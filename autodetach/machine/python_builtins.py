@@ -35,6 +35,7 @@ from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import External, Frame, Instance, Iterable, Property
 from autodetach.machine.ranges import is_empty, usual_length
 from autodetach.machine.sizes import size_at
+from autodetach.machine.spans import span_of, whole
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import counted
@@ -82,8 +83,7 @@ def as_range(m: Core, *args: Value) -> Iterable:
             elif isinstance(start, int) and isinstance(step, int):
                 # A loop that is cut off after a few passes: later indices are known by a lower bound only.
                 at = start + step * i
-                number = m.fresh("number", lo=at if step > 0 else None)
-                number.span = _goes_on(at, stop, step)
+                number = m.fresh("number", lo=at if step > 0 else None, span=_goes_on(at, stop, step))
                 m.counts[m.key(number)] = ("count", start, step, i)
                 yield number
             else:
@@ -99,7 +99,8 @@ def _goes_on(at: int, stop: Value, step: int) -> Span:
     """What a counter may be from one of its numbers on."""
     end = math.inf if step > 0 else -math.inf
     if isinstance(stop, int):
-        end = range(at, stop, step)[-1] if range(at, stop, step) else at
+        left = range(at, stop, step)
+        end = left[-1] if left else at
     return Span(min(at, end), max(at, end))
 
 
@@ -115,7 +116,7 @@ def _len(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
     if isinstance(value, (Sequence, Mapping, str, bytes)):
         length = iteration.length(m, value)
         if type(length) is Sym and is_counted_only(value, site.node, m.loops):
-            return m.sym(length.key, length.kind, length.lo, of_filter(value))
+            return m.sym(length.key, length.kind, length.lo, of_filter(value), length.span)
         return length
     if isinstance(value, Tensor):
         if value.shape == ():
@@ -249,7 +250,7 @@ def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         return m.fresh("number", least(tags), tags)
     tags = of_sum(items)
     if tags and type(total) is Sym:
-        made = m.sym(total.key, total.kind, total.lo, total.tags | tags)
+        made = m.sym(total.key, total.kind, total.lo, total.tags | tags, total.span)
         made.lost = total.lost
         return made
     return total
@@ -257,14 +258,17 @@ def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 
 def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else 0
+    name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else ""
     if isinstance(value, (str, int, float, bool)):
-        name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else ""
         try:
             return {"int": int, "float": float, "bool": bool}.get(name, float)(value)
         except (ValueError, OverflowError):
             return m.fresh("number")
     if isinstance(value, Sym):
-        number = m.fresh("number", value.lo, converted(value, site))
+        span = span_of(value)
+        if span is not None and name != "float":
+            span = whole(span) if name == "int" else None
+        number = m.fresh("number", value.lo, converted(value, site), span)
         number.lost = value.lost
         return number
     if isinstance(value, Tensor):

@@ -12,6 +12,8 @@ from autodetach.machine.values import Span, Sym, Value
 
 HUGE = 1 << 64
 """How far from zero the ends are told apart."""
+MIRRORED = {"Gt": "Lt", "GtE": "LtE"}
+"""Which comparison says the same with its sides the other way round."""
 MOST_RAISED = 64
 """No greater number is raised to a power, nor to a greater one."""
 
@@ -38,14 +40,23 @@ def outcome_of(op: str, left: Value, right: Value) -> bool | None:
     a, b = span_of(left), span_of(right)
     if a is None or b is None:
         return None
-    if op in ("Gt", "GtE"):
-        op, a, b = {"Gt": "Lt", "GtE": "LtE"}[op], b, a
-    if op == "Lt":
-        return True if a.most < b.least else False if a.least >= b.most else None
-    if op == "LtE":
-        return True if a.most <= b.least else False if a.least > b.most else None
-    is_apart = a.most < b.least or a.least > b.most
-    return op == "NotEq" if op in ("Eq", "NotEq") and is_apart else None
+    if op in MIRRORED:
+        op, a, b = MIRRORED[op], b, a
+    is_one = a == b and a.least == a.most
+    is_apart = a.most < b.least or b.most < a.least
+    surely, never = {
+        "Lt": (a.most < b.least, b.most <= a.least),
+        "LtE": (a.most <= b.least, b.most < a.least),
+        "Eq": (is_one, is_apart),
+        "NotEq": (is_apart, is_one),
+    }.get(op, (False, False))
+    return surely if surely or never else None
+
+
+def whole(span: Span) -> Span:
+    """That of `int(n)`."""
+    least, most = (end if math.isinf(end) else int(end) for end in span)
+    return Span(least, most)
 
 
 def span_made(op: str, left: Value, right: Value) -> Span | None:

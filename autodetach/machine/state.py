@@ -40,7 +40,7 @@ from autodetach.machine.tasks import Tasks
 from autodetach.machine.told_of_values import key_of
 from autodetach.machine.unfreed import Paused
 from autodetach.machine.untaken import Untaken
-from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Span, Sym, Tensor, Value
 from autodetach.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -277,14 +277,27 @@ class State:
         self._serial += 1
         return self._serial
 
-    def sym(self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> Sym:
+    def sym(
+        self,
+        key: Hashable,
+        kind: str = "",
+        lo: int | None = None,
+        tags: frozenset[object] = frozenset(),
+        span: Span | None = None,
+    ) -> Sym:
         known = self._syms.get(key)
         if known is None or known.tags != tags:
-            known = self._syms[key] = Sym(key, kind, lo, tags)
+            known = self._syms[key] = Sym(key, kind, lo, tags, span)
         return known
 
-    def fresh(self, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> Sym:
-        return Sym(("fresh", self.serial()), kind, lo, tags)
+    def fresh(
+        self,
+        kind: str = "",
+        lo: int | None = None,
+        tags: frozenset[object] = frozenset(),
+        span: Span | None = None,
+    ) -> Sym:
+        return Sym(("fresh", self.serial()), kind, lo, tags, span)
 
     def opaque(self, name: str = "") -> Opaque:
         value = Opaque(self.serial(), name)

@@ -48,14 +48,20 @@ class Span(NamedTuple):
 class Sym:
     """A plain value that is not known: a number, a text, the outcome of a test. Equal keys mean equal values.
 
-    `nesting` is how deep tuples stand in the key. `lost` is the history of what a number was read from. `lo` is the
-    least that a number may be, and also where a counter has come to; `span` says more of what is made of counters.
+    `nesting` is how deep tuples stand in the key. `lost` is the history of what a number was read from. `span` is
+    between which numbers one is, where more is known of that than `lo`, a whole number that it is not below: see
+    `span_of`. Of a counter, `lo` is also where it has come to, for which it stands as an index.
     """
 
     __slots__ = ("key", "kind", "lo", "lost", "nesting", "span", "tags")
 
     def __init__(
-        self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()
+        self,
+        key: Hashable,
+        kind: str = "",
+        lo: int | None = None,
+        tags: frozenset[object] = frozenset(),
+        span: Span | None = None,
     ) -> None:
         self.key = key
         self.nesting = nesting_of(key)
@@ -63,7 +69,7 @@ class Sym:
         self.lo = lo
         self.tags = tags
         self.lost: tuple[Lost, ...] = ()
-        self.span: Span | None = None
+        self.span = span
 
     def __repr__(self) -> str:
         return f"Sym({self.key!r})"

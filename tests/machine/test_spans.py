@@ -8,7 +8,7 @@ import pytest
 
 from autodetach.checker import check
 from autodetach.checks import CheckOptions
-from autodetach.machine.spans import outcome_of, span_made, span_of, truth_of
+from autodetach.machine.spans import outcome_of, span_made, span_of, truth_of, whole
 from autodetach.machine.values import Span, Sym, Value
 from autodetach.source import Source
 
@@ -40,7 +40,7 @@ def codes(test: str, step: str = "pass", head: str = "range(12)") -> list[str]:
 
 ONLY_FIRST = (
     "i * 2 == 0", "12 - i == 12", "12 - i > 11", "i ** 2 == 0", "2 ** i == 1", "i / 12 == 0", "i * i < 1", "not i * 2",
-    "3 * i + 1 <= 3", "-i >= 0",
+    "3 * i + 1 <= 3", "-i >= 0", "int(i) == 0", "float(i) * 2 < 1",
 )  # fmt: skip
 
 
@@ -66,9 +66,7 @@ def test_a_count_may_go_down(step: str) -> None:
 
 
 def number(least: float, most: float) -> Value:
-    found = Sym(("fresh", 1), "number")
-    found.span = Span(least, most)
-    return found
+    return Sym(("fresh", 1), "number", span=Span(least, most))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +107,11 @@ def test_comparisons_and_truths() -> None:
         False, True, True, True, False, False
     ]  # fmt: skip
     assert [outcome_of(op, few, 11) for op in ("Eq", "Lt", "LtE", "Gt", "GtE")] == [None, None, True, False, None]
+    signs = ("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE")
+    assert [outcome_of(op, number(3, 3), 3) for op in signs] == [True, False, False, True, False, True]
+    assert [outcome_of(op, few, few) for op in signs] == [None] * 6
     assert outcome_of("In", few, few) is None
+    assert [whole(Span(-2.5, math.inf)), whole(Span(0.5, 3))] == [(-2, math.inf), (0, 3)]
     assert [truth_of(n) for n in (few, number(-2, -1), number(0, 0), number(0, 1), "a")] == [
         True, True, False, None, None
     ]  # fmt: skip
