@@ -199,6 +199,7 @@ ORDER = (
     "view.changes",
     "view.never_read",
     "view.only_differentiated",
+    "view.turned_away",
     "view.*",
     "view.alike view.filled view.told_by_tag view.networks_apart",
     # What may repair them.

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Pass, ancestors, pass_of
+from autodetach.machine.graph import Node, Pass, ancestors, pass_of
 from autodetach.machine.growing_stores import Walks, is_differentiated_later, stored_alike
 from autodetach.machine.growth import Growth
 from autodetach.machine.interpreter import Machine
@@ -20,6 +20,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.running import run_again
 from autodetach.once import once
 from autodetach.view.program import Program
+from autodetach.view.turned_away import taken_at_first
 
 
 def begins_anew(program: Program, growth: Growth) -> bool:
@@ -28,6 +29,8 @@ def begins_anew(program: Program, growth: Growth) -> bool:
     Only tests that are made again and again, with what changes meanwhile, lead there now and then; an option does not.
     """
     grown, loop = (growth.link or growth.node).site.node, growth.activation.node
+    if _is_cut_at_first(growth, grown):
+        return True
     return any(_is_cut(run, grown, loop) for run in _beside(program, growth.run, loop))
 
 
@@ -39,7 +42,37 @@ def is_differentiated_in_time(program: Program, growth: Growth) -> bool:
     stored = growth.stored
     if growth.dead or stored is None or not any(_walks(run, stored) for run in program.runs):
         return False
+    if _is_walked_at_first(growth.run, growth, stored):
+        return True
     return any(_is_walked_later(run, stored) for run in _longer(program, growth.run, growth.activation.node))
+
+
+def _is_cut_at_first(growth: Growth, place: ast.AST) -> bool:
+    """Whether what a pass has computed at a place ends with it, where that has taken a branch that comes again."""
+    run, activation = growth.run, growth.activation
+    turned = taken_at_first(run, activation, growth.node.loops)
+    if not turned:
+        return False
+    made: dict[int, list[Node]] = {}
+    for node in run.machine.nodes:
+        if node.site.node is place and (now := pass_of(node.loops, activation)) is not None:
+            made.setdefault(now.index, []).append(node)
+    return any(
+        index in made and index + 1 in made and set(made[index]).isdisjoint(ancestors(made[index + 1]))
+        for index in turned
+    )
+
+
+def _is_walked_at_first(run: Run, growth: Growth, stored: Stored) -> bool:
+    """Whether what a pass has stored is differentiated by a branch of it that comes again, and is not by others."""
+    turned = taken_at_first(run, growth.activation, growth.node.loops)
+    walked = {
+        now.index
+        for e in run.machine.stored
+        if e.element is stored.element and e.taken is not None and e.node.walked_by
+        and (now := pass_of(e.loops, growth.activation)) is not None
+    }  # fmt: skip
+    return bool(walked) and walked <= turned
 
 
 def _walks(run: Run, stored: Stored) -> bool:

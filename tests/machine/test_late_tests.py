@@ -59,7 +59,19 @@ def test_what_is_compared_with_a_count_that_moves_on() -> None:
     assert found("i - start < 1", "start = i + 1 if i % 4 == 3 else start") == []
 
 
-@pytest.mark.parametrize("test", ["i == 0", "not i", "i < 1"])
+@pytest.mark.parametrize(
+    ("test", "before"),
+    [
+        ("marks[i]", "marks = [1, 0, 0, 0] * 10"),
+        ("marks[i] > 0.5 and terms", "marks = [1, 0, 0, 0] * 10"),
+        ("start == int(start)", "start = 0.25 * i"),
+    ],
+)
+def test_what_is_known_of_a_table_may_come_again(test: str, before: str) -> None:
+    assert found(test, before) == []
+
+
+@pytest.mark.parametrize("test", ["i == 0", "not i", "i < 1", "i == 0 and terms"])
 def test_what_is_true_in_the_first_pass_only(test: str) -> None:
     assert "AD302" in found(test)
 
