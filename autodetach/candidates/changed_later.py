@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.container_methods import CHANGING
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS, LOOPS
@@ -15,10 +16,7 @@ from autodetach.view.read_by import functions_by_name
 Named = ast.Name | ast.Attribute
 DEPTH = 3
 """Through so many functions it is followed."""
-CHANGING = frozenset(
-    "add append appendleft clear discard extend extendleft insert pop popitem popleft remove reverse rotate setdefault "
-    "sort update".split()
-)
+ORDERING = frozenset({"reverse", "rotate", "sort"})
 
 
 def changed_later(program: Program, copied: ast.expr) -> str | None:
@@ -79,7 +77,7 @@ def _is_changed(program: Program, mention: ast.expr) -> bool:
     around = program.parents.get(mention)
     if isinstance(around, ast.Attribute):
         call = program.parents.get(around)
-        return around.attr in CHANGING and isinstance(call, ast.Call) and call.func is around
+        return around.attr in CHANGING | ORDERING and isinstance(call, ast.Call) and call.func is around
     if isinstance(around, ast.Subscript) and around.value is mention:
         return not isinstance(around.ctx, ast.Load)
     return isinstance(around, ast.AugAssign) and around.target is mention
