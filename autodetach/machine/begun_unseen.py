@@ -14,7 +14,8 @@ from functools import cached_property
 
 from autodetach.kept import kept
 from autodetach.machine.bound_names import NAMED, Names, bound_by, made_of, names_of, read_in, result_of
-from autodetach.machine.children import nodes_in, targets_of
+from autodetach.machine.children import nodes_in, statement_with, targets_of
+from autodetach.machine.events import Stored
 from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.handed_unseen import Function, Handed
@@ -60,13 +61,18 @@ class BegunUnseen:
             function = frame.function if isinstance(frame, Frame) else None
             around = growth.activation.node if frame is home else None if function is None else function.node
             if around is not None and self._has_training(around):
-                grown = bound_by(statement) | (set() if growth.stored is None else _asked_of(statement))
+                grown = bound_by(statement) if growth.stored is None else self._held_in(growth.stored)
                 if _concerns(self._unseen_in(around), grown | seen, around):
                     return True
             seen.update(name for name in bound_by(statement) if "." in name)
             if frame is home:
                 return False
         return False
+
+    def _held_in(self, stored: Stored) -> Names:
+        """The names of a container that grows, or of what it is in: what a pass trains of its own, it trains once."""
+        found = (statement_with(tree, stored.site.node) for tree in self._analysis.trees)
+        return {name for s in found if s is not None for name in bound_by(s) | _asked_of(s)}
 
     @cached_property
     def _functions(self) -> dict[str, list[Function]]:
@@ -168,7 +174,8 @@ class BegunUnseen:
         given = read_in([*arguments_of(call), *_owner_of(call)])
         if isinstance(function, ast.Lambda):  # it has no names of its own but these
             declared = set().union(*unseen) - own
-        if owner is not None and GIVEN in unseen.begun and call in result_of(owner):
+        is_set = owner is not None and not isinstance(owner, ast.AugAssign)  # which sums
+        if is_set and owner is not None and GIVEN in unseen.begun and call in result_of(owner):
             found.take(_set_by(owner))
         for names, seen in zip(unseen, found, strict=True):
             seen.update(name for name in list(names) if "." in name or name in declared)

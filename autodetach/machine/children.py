@@ -82,6 +82,17 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield block
 
 
+def statement_with(tree: ast.Module, node: ast.AST) -> ast.stmt | None:
+    """The innermost statement of a file in which a node stands."""
+    found, block = None, tree.body
+    while found is None or block:
+        inner = next((one for one in block if any(at is node for at in nodes_in(one))), None)
+        if inner is None:
+            return found
+        found, block = inner, [one for each in blocks_of(inner) for one in each]
+    return found
+
+
 def statements_in(node: ast.AST) -> list[ast.stmt]:
     """The statements of the blocks of a node, without those that stand in them again."""
     found: list[ast.stmt] = []

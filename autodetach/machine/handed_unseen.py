@@ -15,7 +15,9 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, last_word
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-CHOSEN = (ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp, ast.Lambda, ast.NamedExpr)
+CHOSEN = (ast.Subscript, ast.IfExp, ast.BoolOp, ast.Lambda, ast.NamedExpr)
+CHOOSING = frozenset("choice get getattr methodcaller next partial pop setdefault".split())
+"""What gives a function that is chosen, as `TABLE.get(steps, wait)`; most calls give an object."""
 
 
 class Handed:
@@ -38,26 +40,36 @@ class Handed:
         self._chosen = {
             name
             for node in nodes
-            if self.functions and isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, CHOSEN)
+            if self.functions and isinstance(node, (ast.Assign, ast.AnnAssign)) and _is_chosen(node.value)
             for target in targets_of(node)
             for name in names_of(target)
         }
 
     def called_by(self, call: ast.Call) -> list[Function]:
         """Those that a call may lead to: of what was chosen somehow, or of what is given one of them."""
-        chosen = isinstance(call.func, CHOSEN) or not self._chosen.isdisjoint(names_of(call.func))
+        chosen = _is_chosen(call.func) or not self._chosen.isdisjoint(names_of(call.func))
         given = any(isinstance(one, NAMED) and last_word(one) in self._names for one in arguments_of(call))
         return self.functions if chosen or given else []
 
 
+def _is_chosen(value: ast.expr | None) -> bool:
+    return isinstance(value, CHOSEN) or (isinstance(value, ast.Call) and last_word(value.func) in CHOOSING)
+
+
 def _is_seen(function: Function, runs: list[Run]) -> bool:
-    """Whether it has trained, or was called, in a pass of a loop."""
+    """Whether it has trained, or was called, in a pass of a loop, be it one of its own that goes over nothing given."""
     if isinstance(function, ast.Lambda):
         return any(function.body in run.machine.chosen for run in runs)
     inside = set(nodes_in(function))
+    given = {one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+
+    def goes_over_given(loop: ast.AST) -> bool:
+        head: ast.AST = getattr(loop, "iter", getattr(loop, "test", loop))
+        return loop in inside and not given.isdisjoint(n.id for n in nodes_in(head) if isinstance(n, ast.Name))
+
     return any(
         any(statement in inside for statement, _ in d.trail)
-        and any(p.activation.node is not None and p.activation.node not in inside for p in d.loops)
+        and any(p.activation.node is not None and not goes_over_given(p.activation.node) for p in d.loops)
         for run in runs
         for d in run.machine.differentiations
     )

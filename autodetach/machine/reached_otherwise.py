@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from autodetach.kept import kept
-from autodetach.machine.children import nodes_in, walk
-from autodetach.machine.exceptions import handles
+from autodetach.machine.children import nodes_in, statement_with
+from autodetach.machine.exceptions import GROUPS, handles
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth
@@ -23,7 +23,8 @@ from autodetach.machine.walking import differentiates
 from autodetach.node_types import FUNCTIONS
 
 ENDED = "StopIteration"
-SHOWING = frozenset({"repr", "str", "type", "isinstance", "print", "format"})
+SHOWING = frozenset("exit format format_exception isinstance print print_exception repr str type".split())
+TEXTS = frozenset("float format int item len repr str tolist".split())
 CELLS = frozenset({"cell_contents", "getclosurevars", "f_locals", "getgeneratorlocals"})
 """By what a variable of a function is read from outside of it."""
 EITHER = (ast.Name, ast.Attribute)
@@ -32,37 +33,28 @@ EITHER = (ast.Name, ast.Attribute)
 def may_be_reached_otherwise(analysis: Analysis, growth: Growth) -> bool:
     """Whether code in view may get what grows by such a way, though no run has seen it."""
     trees = analysis.trees
+    takes, cells = any(map(_takes_result, trees)), any(map(_reads_cells, trees))
+    raised = [given for tree in trees for name, given in _raised(tree) if any(_catches(other, name) for other in trees)]
+    asked = [*raised, *map(_asked_by_hook, trees)]
+    if not (takes or cells or any(asked)):
+        return False
     statements = [statement for statement, _ in trail_of(growth.node)]
     if growth.stored is not None:
-        statements += (s for tree in trees if (s := _statement_of(tree, growth.stored.site.node)) is not None)
+        statements += (s for tree in trees if (s := statement_with(tree, growth.stored.site.node)) is not None)
+    words = {word for statement in statements for word in _words(_changed_by(statement))}
+    if any(not words.isdisjoint(names) for names in asked):
+        return True
     functions = {f.function.node for _, f in trail_of(growth.node) if isinstance(f, Frame) and f.function is not None}
     functions |= {f for tree in trees for f in _functions(tree) if any(s in statements for s in nodes_in(f))}
-    words = {word for statement in statements for word in _words(_changed_by(statement))}
-    if any(_gives_result(f) for f in functions) and any(_takes_result(tree) for tree in trees):
-        return True
-    raised = (each for tree in trees for each in _raised(tree))
-    if any(not words.isdisjoint(given) and any(_catches(tree, name) for tree in trees) for name, given in raised):
-        return True
-    if any(not words.isdisjoint(_asked_by_hook(tree)) for tree in trees):
+    if takes and any(_gives_result(f) for f in functions):
         return True
     inner = {name for f in functions for n in nodes_in(f) if isinstance(n, ast.Nonlocal) for name in n.names}
-    return not inner.isdisjoint(words) and any(_reads_cells(tree) for tree in trees)
+    return cells and not inner.isdisjoint(words)
 
 
 @kept
 def _functions(tree: ast.AST) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
     return tuple(n for n in nodes_in(tree) if isinstance(n, FUNCTIONS))
-
-
-def _statement_of(tree: ast.Module, node: ast.AST) -> ast.stmt | None:
-    """The innermost statement in which a node stands, told by its place: those of several files differ."""
-    if not isinstance(node, (ast.expr, ast.stmt)):
-        return None
-    at, found = (node.lineno, node.col_offset), None
-    for each in (n for n in walk(tree) if isinstance(n, ast.stmt)):
-        if (each.lineno, each.col_offset) <= at <= (each.end_lineno, each.end_col_offset):
-            found = each
-    return found
 
 
 def _gives_result(function: ast.AST) -> bool:
@@ -104,8 +96,9 @@ def _reads(node: ast.AST, name: str | None) -> bool:
 @kept
 def _raised(tree: ast.AST) -> tuple[tuple[str, frozenset[str]], ...]:
     """The exceptions that a file raises with something in them, and the names of that; a group holds others."""
-    raised = ((n, n.exc) for n in nodes_in(tree) if isinstance(n, ast.Raise))
-    made = (call for _, exc in raised if exc is not None for call in ast.walk(exc) if isinstance(call, ast.Call))
+    raised = [n.exc for n in nodes_in(tree) if isinstance(n, ast.Raise) and isinstance(n.exc, ast.Call)]
+    inside = [each for call in raised if last_word(call.func) in GROUPS for each in nodes_in(call)]
+    made = [*raised, *(each for each in inside if isinstance(each, ast.Call))]
     return tuple((last_word(call.func), frozenset(_words(arguments_of(call)))) for call in made)
 
 
@@ -147,5 +140,13 @@ def _words(nodes: Sequence[ast.AST]) -> Iterator[str]:
             pending += [] if isinstance(node.value, ast.Name) else [node.value]
         elif isinstance(node, ast.Name):
             yield node.id
-        elif not isinstance(node, ast.JoinedStr):
+        elif not _is_text(node):
             pending += ast.iter_child_nodes(node)
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Whether it is a text or a number that is made of something: `"loss %f" % loss`, `"{}".format(loss)`."""
+    if isinstance(node, ast.Call):
+        return last_word(node.func) in TEXTS
+    is_filled = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
+    return is_filled or isinstance(node, ast.JoinedStr)
