@@ -333,3 +333,23 @@ if flag:
 """
     (found,) = check(Source.from_text(text, "a.py"), CheckOptions()).findings
     assert (found.code, found.is_unsafe) == ("AD103", True)
+
+
+def test_what_ends_a_loop_before_it_leaves_no_module() -> None:
+    text = """
+import torch
+
+net = torch.nn.Linear(2, 1)
+step = 0
+for x in torch.rand(5, 3, 2):
+    step += 1
+    out = net(x).sum()
+    out.backward(retain_graph=True)
+    if step > 4:
+        break
+flag = False
+if flag:
+    out.backward()
+"""
+    (found,) = check(Source.from_text(text, "a.py"), CheckOptions()).findings
+    assert (found.code, found.is_unsafe) == ("AD103", True)

@@ -5,23 +5,36 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.children import nodes_in
-from autodetach.node_types import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, JUMPS
+from autodetach.machine.children import blocks_of, nodes_in
+from autodetach.node_types import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS
 from autodetach.view.program import Program
 
 
 def asked_before(program: Program, at: ast.AST) -> Iterator[ast.expr]:
+    """The tests that decide whether it is, with those that may end a block before that."""
     inner = at
     for around in program.enclosing(at):
         if isinstance(inner, ast.stmt):
             block = program.block(inner)
-            before = [s for s in block[: block.index(inner)] if not isinstance(s, DEFINITIONS)]
-            leaving = (n for s in before if any(isinstance(j, JUMPS) for j in nodes_in(s)) for n in nodes_in(s))
-            yield from (n.test for n in leaving if isinstance(n, ast.If))
+            leaving = (s for s in block[: block.index(inner)] if _may_leave(s))
+            yield from (n.test for s in leaving for n in nodes_in(s) if isinstance(n, ast.If))
         yield from _asked_by(around, inner)
         if isinstance(around, FUNCTIONS):
             return
         inner = around
+
+
+def _may_leave(statement: ast.stmt) -> bool:
+    """Whether it may end the block in which it stands: what ends a loop in it, or returns from a function, does not."""
+    pending: list[tuple[ast.AST, bool]] = [(statement, False)]
+    while pending:
+        at, in_loop = pending.pop()
+        if isinstance(at, (ast.Return, ast.Raise)) or (isinstance(at, (ast.Break, ast.Continue)) and not in_loop):
+            return True
+        if not isinstance(at, DEFINITIONS):
+            in_loop = in_loop or isinstance(at, LOOPS)
+            pending += ((inner, in_loop) for block in blocks_of(at) for inner in block)
+    return False
 
 
 def _asked_by(around: ast.AST, inner: ast.AST) -> Iterator[ast.expr]:

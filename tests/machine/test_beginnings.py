@@ -213,7 +213,7 @@ if sys.path:
 net = torch.nn.Linear(1, 1)
 settings = {"rate": 1}
 for step in range(int(sys.argv[1])):
-    if step >= 10 * len(sys.path):
+    if step >= int(sys.argv[2]):
         settings = settings["later"]
     net(torch.ones(1)).sum().backward()
 """
