@@ -9,6 +9,7 @@ from autodetach.container_methods import CHANGING
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS, LOOPS
+from autodetach.view.by_name import calls_in_view
 from autodetach.view.called_with import parameters_given
 from autodetach.view.program import Program, line, parts_of
 from autodetach.view.read_by import functions_by_name
@@ -66,11 +67,12 @@ def _is_changed_in(program: Program, scope: ast.AST, name: str, depth: int) -> b
 
 def _received(program: Program, name: str) -> Iterator[tuple[ast.AST, str]]:
     """The names that callers give to what a function returns, or to a part of it, and where."""
-    for node in (node for tree in program.analysis.trees for node in walk(tree)):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and last_word(node.value.func) == name:
-            for part in (part for target in node.targets for part in parts_of(target)):
+    for call in calls_in_view(program, name):
+        binding = program.parents.get(call)
+        for target in binding.targets if isinstance(binding, ast.Assign) else ():
+            for part in parts_of(target):
                 if isinstance(part, (ast.Name, ast.Attribute)):
-                    yield program.scope(node), spelled(part)
+                    yield program.scope(call), spelled(part)
 
 
 def _is_changed(program: Program, mention: ast.expr) -> bool:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.emptied_behind_items import emptied_behind_items
 from autodetach.candidates.emptied_behind_step import emptied_behind_step
 from autodetach.candidates.looked_into import lists_read
-from autodetach.machine.children import walk
 from autodetach.machine.growth import Growth
 from autodetach.machine.program_values import Frame
-from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.spelling import spelled
 from autodetach.machine.tails import Tails, are_all_of_their_pass
 from autodetach.node_types import FUNCTIONS, YIELDS
 from autodetach.suspect import Candidate
+from autodetach.view.by_name import is_callee, mentions_in_view
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program
 
@@ -68,17 +68,15 @@ def emptied_behind_read(program: Program, growth: Growth) -> Iterator[Candidate]
 
 def _may_be_read_later(program: Program, growth: Growth, reads: list[ast.Subscript]) -> bool:
     """Whether a function that reads the list is handed on, or called where no path has led, or from out of view."""
-    readers = {scope.name: scope for scope in map(program.scope, reads) if isinstance(scope, FUNCTIONS)}
+    readers = {scope for scope in map(program.scope, reads) if isinstance(scope, FUNCTIONS)}
     entered = {name.rpartition(".")[2] for run in program.runs for name in run.entries}
     training = {f.function.name for f in _walking(growth) if f.function is not None}
-    nodes = (node for tree in program.analysis.trees if readers for node in walk(tree))
-    named = (n for n in nodes if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load))
-    for node in named:
-        reader = readers.get(last_word(node))
-        if reader is None or (isinstance(node, ast.Name) and isinstance(program.parents.get(reader), ast.ClassDef)):
+    for reader, mention in ((one, mention) for one in readers for mention in mentions_in_view(program, one.name)):
+        is_method = isinstance(program.parents.get(reader), ast.ClassDef)
+        if isinstance(mention, ast.Constant) or (is_method and isinstance(mention, ast.Name)):
             continue
-        call, scope = program.parents.get(node), program.scope(node)
-        is_called = isinstance(call, ast.Call) and call.func is node and program.is_reached(node)
+        scope = program.scope(mention)
+        is_called = is_callee(program, mention) and program.is_reached(mention)
         is_entered = isinstance(scope, FUNCTIONS) and scope.name in entered - training
         if not is_called or is_entered or isinstance(scope, ast.Lambda):
             return True

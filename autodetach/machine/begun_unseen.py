@@ -50,6 +50,7 @@ class BegunUnseen:
         self._taken = Taken(analysis.runs)
         self._known: dict[tuple[ast.AST, bool], Unseen] = {}
         self._trains: dict[ast.AST, bool] = {}
+        self._held: dict[ast.AST, Names] = {}
 
     def may_begin_anew(self, growth: Growth) -> bool:
         """Whether such a branch trains with what no pass differentiates, and sets, or asks for, what has it."""
@@ -71,8 +72,11 @@ class BegunUnseen:
 
     def _held_in(self, stored: Stored) -> Names:
         """The names of a container that grows, or of what it is in: what a pass trains of its own, it trains once."""
-        found = (statement_with(tree, stored.site.node) for tree in self._analysis.trees)
-        return {name for s in found if s is not None for name in bound_by(s) | _asked_of(s)}
+        at = stored.site.node
+        if at not in self._held:
+            found = (statement_with(tree, at) for tree in self._analysis.trees)
+            self._held[at] = {name for s in found if s is not None for name in bound_by(s) | _asked_of(s)}
+        return self._held[at]
 
     @cached_property
     def _functions(self) -> dict[str, list[Function]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from autodetach.kept import kept
@@ -165,7 +164,7 @@ def run_part(run: Run, of: ast.stmt | str, do: Callable[[], T]) -> T:
     try:
         return do()
     finally:
-        functions = {node for node, _ in islice(ways, begun, None) if isinstance(node, FUNCTIONS)}
+        functions = {node for node, _ in ways[begun:] if isinstance(node, FUNCTIONS)}
         if functions:
             run.parts.append(Part(of, functions, run.cost - before))
 
