@@ -11,6 +11,9 @@ from autodetach.kept import keep, kept
 DEEP = 100
 """Levels of an expression, of one that is too deep to be written, that are written all the same."""
 
+_ALIKE = frozenset({ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.UnaryOp, ast.Compare, ast.List, ast.Dict})
+"""What is written in a call as it is by itself."""
+
 
 @kept
 def spelled(node: ast.AST) -> str:
@@ -77,13 +80,44 @@ def is_none(node: ast.AST | None) -> bool:
 
 def _written(node: ast.AST) -> str:
     try:
-        text: str = _unparse(node)
+        composed = _composed(node)
+        text: str = _unparse(node) if composed is None else composed
     # Before 3.12 some f-strings can be read, but not written.
     except ValueError:
         return type(node).__name__
     except RecursionError:
         return _of_parts(node)
     return text
+
+
+def _composed(node: ast.AST) -> str | None:
+    """The text of `a.b(c).d` of those of its parts: all of a long chain would be written anew for each link."""
+    links: list[str] = []
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            links.append("." + node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call):
+            given = _given(node)
+            if given is None:
+                return None
+            links.append(given)
+            node = node.func
+        else:
+            return None
+    return node.id + "".join(reversed(links))
+
+
+@kept
+def _given(call: ast.Call) -> str | None:
+    """The arguments of a call; None where they are written in another way than by themselves."""
+    if not all(type(given) in _ALIKE for given in arguments_of(call)):
+        return None
+    return f"({', '.join([*map(spelled, call.args), *map(_keyword, call.keywords)])})"
+
+
+def _keyword(keyword: ast.keyword) -> str:
+    return f"**{spelled(keyword.value)}" if keyword.arg is None else f"{keyword.arg}={spelled(keyword.value)}"
 
 
 def _of_parts(node: ast.AST) -> str:

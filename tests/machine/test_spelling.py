@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+from calls import calls_of
 
 from autodetach.machine.spelling import imported_by_call, spelled
 
@@ -31,6 +32,29 @@ def test_spelling(text: str) -> None:
     found = spelled(tree)
     assert found == text
     assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(text)), "it is the same program"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a.b(c, *d, e=-f, **g).h",
+        "a(b(c))(d).e(f < g, 'h', [1, i], {j: k})",
+        "(a + b).c(d)",
+        "a[b].c(d)",
+        "1 .real.is_integer()",
+        "a((b for c in b), (c := d), (lambda: e), f if g else h)",
+        "a((b, c), *(d, e), **f or g)",
+        "a((yield), (await b), f'{c}')",
+    ],
+)
+def test_calls_are_spelled_as_ast_does(text: str) -> None:
+    node = ast.parse(text, mode="eval").body
+    assert spelled(node) == ast.unparse(node)
+
+
+def test_each_link_of_a_long_chain_is_spelled() -> None:
+    node: ast.AST = ast.parse("w" + ".mul(k)" * 400, mode="eval").body
+    assert calls_of(lambda: [spelled(link) for link in ast.walk(node)]) < 200_000
 
 
 def test_what_cannot_be_written_is_named() -> None:
