@@ -15,6 +15,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import FUNCTIONS
+from autodetach.once import once
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
@@ -97,11 +98,15 @@ def _is_in_batches(program: Program, growth: Growth) -> bool:
     if not isinstance(frame, Frame) or growth.run.machine.differentiations:
         return False
     name = frame.qualname.rpartition(".")[2]
-    return name in MAKERS or any(
-        isinstance(node, ast.keyword) and node.arg == "collate_fn" and last_word(node.value) == name
-        for tree in program.analysis.trees
-        for node in walk(tree)
-    )
+    return name in MAKERS or name in _collating(program)
+
+
+@once
+def _collating(program: Program) -> frozenset[str]:
+    """What is given as `collate_fn`, by the last word."""
+    nodes = (node for tree in program.analysis.trees for node in walk(tree))
+    given = (node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "collate_fn")
+    return frozenset(map(last_word, given))
 
 
 def _is_of_a_step(program: Program, place: ast.AST, frame: Frame) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
 from autodetach.container_methods import ADDING_ONE
+from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program
@@ -18,26 +20,37 @@ def stored_too(program: Program, element: ast.expr, holder: ast.expr | None) -> 
     scope = program.scope(element)
     if holder is None or not isinstance(element, ast.Name) or not isinstance(scope, (ast.FunctionDef, ast.Module)):
         return []
-    bound = [n for n in walk(scope) if isinstance(n, ast.arg) and n.arg == element.id]
-    written = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == element.id and _is_bound(n)]
-    if len(bound) + len(written) > 1:
+    if _times_bound(scope)[element.id] > 1:
         return []
-    place = spelled(holder)
-    given = (_stored_by(node, place) for node in walk(scope) if isinstance(node, ast.stmt))
-    return [e for e in given if e is not None and e is not element and spelled(e) == element.id]
+    given = _stored_in(scope).get(spelled(holder), ())
+    return [e for e in given if e is not element and spelled(e) == element.id]
 
 
-def _is_bound(name: ast.Name) -> bool:
-    return not isinstance(name.ctx, ast.Load)
+@kept
+def _times_bound(scope: ast.FunctionDef | ast.Module) -> Counter[str]:
+    """How often each name is a parameter, or is bound otherwise, in a function or file and what is in it."""
+    found = Counter(n.arg for n in walk(scope) if isinstance(n, ast.arg))
+    found.update(n.id for n in walk(scope) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
+    return found
 
 
-def _stored_by(statement: ast.stmt, place: str) -> ast.expr | None:
-    """What a statement puts into the container that is written so."""
+@kept
+def _stored_in(scope: ast.FunctionDef | ast.Module) -> dict[str, list[ast.expr]]:
+    """What statements put into containers, by how these are written."""
+    found: dict[str, list[ast.expr]] = {}
+    for statement in walk(scope):
+        stored = _stored_by(statement) if isinstance(statement, ast.stmt) else None
+        if stored is not None:
+            found.setdefault(spelled(stored[0]), []).append(stored[1])
+    return found
+
+
+def _stored_by(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+    """The container into which a statement puts something, and that."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         (target,) = statement.targets
-        return statement.value if isinstance(target, ast.Subscript) and spelled(target.value) == place else None
+        return (target.value, statement.value) if isinstance(target, ast.Subscript) else None
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not call.args:
         return None
-    is_adding = call.func.attr in ADDING_ONE and spelled(call.func.value) == place
-    return call.args[-1] if is_adding else None
+    return (call.func.value, call.args[-1]) if call.func.attr in ADDING_ONE else None

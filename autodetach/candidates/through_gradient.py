@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from autodetach.machine.graph import Differentiation, Node, diverge
 from autodetach.machine.run import Run
 from autodetach.machine.values import Tensor
+from autodetach.once import once
 from autodetach.suspect import Candidate
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def through_gradient(run: Run, calls: Iterable[Differentiation]) -> Candidate | 
     return Candidate("differentiate through the gradient, too", tuple(codemods), doubt, adds=True)
 
 
+@once
 def doubt_of_gradient(run: Run, d: Differentiation) -> str | None:
     """Why a gradient may be meant to be differentiated through, or None.
 
@@ -51,8 +53,7 @@ def doubt_of_gradient(run: Run, d: Differentiation) -> str | None:
     if d.create_graph or d.kind == "wrapper" or any(k.arg in (CREATE, None) for k in d.call.keywords):
         return None
     entered = list(_entered(run, d))
-    later = (o for o in run.machine.differentiations if _is_later(o, d))
-    is_alone = any(d in root.from_grad for o in later for root in _values(o))
+    is_alone = any(_is_later(o, d) for o in _differentiating_alone(run).get(d, ()))
     if not entered and not is_alone:
         return None
     asked = run.asked_by(d)
@@ -75,6 +76,16 @@ def _entered(run: Run, d: Differentiation) -> Iterator[Node]:
             leaves = (o for o in node.operands if isinstance(o, Tensor) and o.node is not None and o.node.leaf)
             if all(d not in by_gradient.get(p, ()) for p in node.parents) and all(d not in o.from_grad for o in leaves):
                 yield node
+
+
+@once
+def _differentiating_alone(run: Run) -> dict[Differentiation, list[Differentiation]]:
+    """Which differentiations are of what a gradient was made into, without any history, by that which gave it."""
+    found: dict[Differentiation, list[Differentiation]] = {}
+    for d in run.machine.differentiations:
+        for given_by in {given for root in _values(d) for given in root.from_grad}:
+            found.setdefault(given_by, []).append(d)
+    return found
 
 
 def _values(d: Differentiation) -> Iterator[Tensor]:

@@ -84,12 +84,23 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def statement_with(tree: ast.Module, node: ast.AST) -> ast.stmt | None:
     """The innermost statement of a file in which a node stands."""
-    found, block = None, tree.body
-    while found is None or block:
-        inner = next((one for one in block if any(at is node for at in nodes_in(one))), None)
-        if inner is None:
-            return found
-        found, block = inner, [one for each in blocks_of(inner) for one in each]
+    for outer in tree.body:
+        if outer is node:
+            return outer
+        inside = _innermost(outer)
+        if node in inside:
+            return inside[node] or outer
+    return None
+
+
+@kept
+def _innermost(outer: ast.stmt) -> dict[ast.AST, ast.stmt | None]:
+    """The innermost statement of each node in a statement; none is that itself: it would be a cycle."""
+    found: dict[ast.AST, ast.stmt | None] = {}
+    pending: list[tuple[ast.AST, ast.stmt | None]] = [(child, None) for child in children_of(outer)]
+    for node, owner in pending:  # which grows
+        found[node] = at = node if isinstance(node, ast.stmt) else owner
+        pending += ((child, at) for child in children_of(node))
     return found
 
 

@@ -271,9 +271,11 @@ def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
     if (activation.usual or 0) > UNROLLED:
         return False
     counts = isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and spelled(loop.iter.func) == "range"
+    if not counts:
+        return False
     alike = [e for e in run.machine.stored if e.site.node is event.site.node and e.element is event.element]
     is_renewed = any(_renewed(e, p.activation) for e in alike for p in e.loops if p.activation.node is loop)
-    if not counts or not (is_renewed or _is_begun_again(alike, loop)):
+    if not (is_renewed or _is_begun_again(alike, loop)):
         return False
     released = [n for n in run.machine.nodes if n.let_go is not None and pass_of(n.let_go, activation) is None]
     return not {e.node for e in alike}.isdisjoint(ancestors(released))

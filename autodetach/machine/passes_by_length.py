@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
@@ -79,7 +80,7 @@ def _own_loops(scope: ast.AST) -> frozenset[ast.AST]:
 
 
 def _asks(test: ast.AST, loop: ast.For, scope: ast.AST) -> Asks:
-    place = next((i for i, s in enumerate(loop.body) if stands_in(test, s)), None)
+    place = _places(loop).get(test)
     names = _names(scope)
     length = _length(loop, names) if place is not None else None
     if place is None or length is None:
@@ -90,6 +91,12 @@ def _asks(test: ast.AST, loop: ast.For, scope: ast.AST) -> Asks:
         if asked is not None and first is not None and asked.terms[counter] in (1, -1):
             return _asks_of(asked, counter, first, length)
     return "another loop"
+
+
+@kept
+def _places(loop: ast.For) -> dict[ast.AST, int]:
+    """In which statement of its body each node in a loop stands."""
+    return {node: i for i, statement in enumerate(loop.body) for node in nodes_in(statement)}
 
 
 def _asks_of(asked: _Difference, counter: str, first: Sum, length: Sum) -> Asks:
@@ -183,14 +190,19 @@ def _items(node: ast.expr, names: _Names) -> ast.expr:
 
 def _first_value(counter: str, loop: ast.For, place: int, scope: ast.AST) -> Sum | None:
     """What a name is in the first pass where the statement at a place of the body stands, if each pass adds one."""
-    stored = sum(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == counter for n in nodes_in(loop))
-    if stored != 1:
+    if _stored_in(loop)[counter] != 1:
         return None
     if counter_of(loop) == counter:
         return _start(shown(loop.iter))
     step = next((i for i, statement in enumerate(loop.body) if one_added_to(statement) == counter), None)
     begins = _value_before(counter, _way_to(loop, scope)) if step is not None and step != place else None
     return None if begins is None or step is None else {NUMBER: begins + (step < place)}
+
+
+@kept
+def _stored_in(loop: ast.For) -> Counter[str]:
+    """How often each name is set in a loop."""
+    return Counter(n.id for n in nodes_in(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
 def _start(items: ast.expr) -> Sum | None:

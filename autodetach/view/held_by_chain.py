@@ -22,6 +22,8 @@ def is_held_by_chain(before: Program, after: Program, growth: Growth, made: Sequ
     if growth.activation.node is None or not isinstance(growth.activation.frame, Frame) or growth.dead or not made:
         return False
     held = _held(after, *loop_known(growth.activation))
+    if not held:
+        return False
     if any((n.site.scope, *before.spot(n.site.node)) in held for n in made):
         return True
     own = saved_in_pass(made, pass_of(made[0].loops, growth.activation))
