@@ -269,6 +269,7 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
     if expected:
         return
     if is_freed and node.freed_by is not None:
+        m.spend(len(node.walked_by))  # rules compare it with each of them
         m.second_walks.append(SecondWalk(node, node.freed_by, d, tuple(path)))
     elif stale is not None:
         m.stale.append(StaleSaved(node, stale[0], stale[0].changed or d.site, d, tuple(path)))

@@ -144,6 +144,7 @@ class Statements(Looping):
         assert isinstance(node, ast.Match)
         subject = self.eval(node.subject, frame)
         for case in node.cases:
+            self.spend()  # as for an `elif`
             site = self.site(case.pattern, frame)
             matched = matches(self, case.pattern, subject, frame, site)
             if case.guard is not None and self.truth(matched, site):

@@ -36,6 +36,8 @@ NAMING = (ast.Name, ast.Attribute, ast.Subscript)
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in units of `machine.running`: as much as finding its faults, and a bit."""
+FUEL_FOR_COMPARING = 30
+"""What it costs to look, in an edited program, for one of the faults that are known."""
 FUEL_FOR_SETTINGS = 10_000
 """What may be spent besides on other settings of the program; behind that, repairs are as the program is written."""
 MOST_ASKED_OTHERWISE = 4
@@ -71,8 +73,8 @@ class Repairs:
         self._known = known
         self._pause = pause
         self._alternatives = alternatives
-        # Where the program itself is cut short, no edited one can be shown to be as good.
-        self._fuel = FUEL_FOR_REPAIRS if analysis.complete else 0
+        self._fuel = FUEL_FOR_REPAIRS
+        self._run_again = len(analysis.replays)
         self._asked_otherwise = 0
         self._trees: dict[str, Tree] = {}
         self._undefined: dict[str, frozenset[str]] = {}
@@ -94,11 +96,11 @@ class Repairs:
         Where all of them together are not safe, each is tried by itself when it is asked for.
         """
         alike: dict[str, list[Suspect]] = {}
-        for suspect in suspects:
+        for suspect in suspects if self._analysis.complete else ():
             if suspect.is_spelling or (suspect.certain and suspect.code.startswith(KEPT)):
                 alike.setdefault(suspect.code if suspect.is_spelling else KEPT, []).append(suspect)
         for every in alike.values():
-            chosen = self._first_of_all(every) if len(every) > 1 and self._fuel > 0 else {}
+            chosen = self._first_of_all(every) if len(every) > 1 and self._may_go_on() else {}
             if len(chosen) > 1:
                 self._pause()
                 self._prove_all(chosen)
@@ -154,6 +156,11 @@ class Repairs:
 
         A number that may be asked for a method of tensors comes behind the tensor without its graph, which has them.
         """
+        if not self._analysis.complete:
+            return  # where the program itself is cut short, no edited one can be shown to be as good
+        if suspect not in self._proven_together and not self._may_go_on():
+            self.given_up = True
+            return
         numbers: list[Proven] = []
         found = is_told
         for count, candidate in enumerate(suspect.candidates()):
@@ -163,8 +170,8 @@ class Repairs:
             if (found and candidate.last_resort) or (is_told and not can_be_safe and not self._alternatives):
                 continue
             together = self._proven_together.get(suspect) if count == 0 else None
-            if self._fuel <= 0 and together is None:
-                self.given_up = self._analysis.complete
+            if together is None and not self._may_go_on():
+                self.given_up = True
                 break
             self._pause()
             fix = together or self._proven(suspect, candidate)
@@ -209,9 +216,20 @@ class Repairs:
         try:
             yield edits, trial
         finally:
-            self._fuel -= trial.cost
-            self.cost += trial.cost
+            self._pay(trial.cost)
+            self._fuel -= FUEL_FOR_COMPARING * len(self._known)
             trial.dissolve()
+
+    def _may_go_on(self) -> bool:
+        """Whether anything is left to spend, with what was run again for the rules to see how to repair."""
+        for run in self._analysis.replays[self._run_again :]:
+            self._pay(run.cost)
+            self._run_again += 1
+        return self._fuel > 0
+
+    def _pay(self, cost: int) -> None:
+        self._fuel -= cost
+        self.cost += cost
 
     def _tried(self, suspect: Suspect, candidate: Candidate, edits: Edits, trial: Trial) -> Proven | str:
         home = self._home(suspect)

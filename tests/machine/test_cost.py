@@ -116,6 +116,24 @@ def many_stores(count: int = 200) -> str:
     return LEAF + "kept = []\nfor x in range(1000):\n    loss = (w * x).mean()\n" + body + "    loss.backward()\n"
 
 
+def walks_in_a_test(count: int = 300) -> str:
+    walks = " or ".join(f"(loss > {n} and total.backward())" for n in range(count))
+    return LEAF + f"for x in range(50):\n    loss = (w * x).mean()\n    total = total + loss\n    print({walks})\n"
+
+
+def many_states(count: int = 300) -> str:
+    begin = "".join(f"h{n} = torch.zeros(3)\n" for n in range(count))
+    steps = "".join(f"    h{n} = torch.tanh(w * x + h{n})\n" for n in range(count))
+    return LEAF + begin + "for x in range(50):\n" + steps + "    loss = h0.sum()\n    loss.backward()\n"
+
+
+def many_cases(count: int = 200) -> str:
+    case = "        case {n}:\n            total += loss\n            loss.backward()\n"
+    cases = "".join(case.format(n=n) for n in range(count))
+    loop = "for x in range(50):\n    loss = (w * x).mean()\n    match len(sys.argv):\n"
+    return LEAF + "import sys\n" + loop + cases + "print(float(total))\n"
+
+
 def library(count: int) -> str:
     """A file of `count` functions and classes, and one training loop that keeps its losses."""
     unit = (
@@ -172,6 +190,9 @@ DEAR: dict[str, tuple[Callable[[], str], bool]] = {
     "mutual calls": (mutual_calls, True),
     "many faults": (many_faults, True),
     "many stores": (many_stores, False),
+    "walks in a test": (walks_in_a_test, True),
+    "many states": (many_states, True),
+    "many cases": (many_cases, True),
 }
 
 
