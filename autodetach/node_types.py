@@ -1,8 +1,9 @@
-"""Kinds of syntax nodes that belong together, for `isinstance`."""
+"""Kinds of syntax nodes that belong together: in capitals for `isinstance`, else for annotations."""
 
 from __future__ import annotations
 
 import ast
+from typing import TypeAlias
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 CALLABLES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -15,3 +16,6 @@ ENDING_A_PASS = (ast.Return, ast.Continue, ast.Break)
 YIELDS = (ast.Yield, ast.YieldFrom)
 LEAVING = (*ENDING_A_PASS, *YIELDS)
 """What ends a pass of a loop before its end, or hands over to others meanwhile."""
+
+FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+CallableNode: TypeAlias = FunctionNode | ast.Lambda

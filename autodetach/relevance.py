@@ -43,6 +43,7 @@ from autodetach.machine.words import (
     reached,
     words_in,
 )
+from autodetach.node_types import FunctionNode
 
 MAX_FILES = 200
 MAX_FILES_BEFORE_TORCH = 20
@@ -310,7 +311,7 @@ def _is_requires_grad(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value == "requires_grad"
 
 
-def _is_called_by_trainers(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_called_by_trainers(node: FunctionNode) -> bool:
     return node.name == "training_step"
 
 
@@ -327,7 +328,7 @@ def _in_class(node: ast.ClassDef) -> list[ast.AST]:
     return [*node.bases, *node.keywords, *node.decorator_list, *_without_docstring(node.body)]
 
 
-def _in_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.AST]:
+def _in_function(node: FunctionNode) -> list[ast.AST]:
     defaults = [default for default in node.args.kw_defaults if default is not None]
     return [*node.decorator_list, *node.args.defaults, *defaults, *_without_docstring(node.body)]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.finding import Finding, edits_by_file
 from autodetach.named_tuples import NamedTuple
+from autodetach.node_types import FUNCTIONS
 
 if TYPE_CHECKING:
     from autodetach.machine.run import Analysis
@@ -106,11 +107,7 @@ def _own_lines(statements: Iterable[ast.AST]) -> set[tuple[int, int]]:
 
 def _spans(functions: Iterable[ast.AST]) -> set[tuple[int, int]]:
     """The first and last lines of all but lambdas, whose calls are told by what stands around them."""
-    return {
-        (node.lineno, node.end_lineno or node.lineno)
-        for node in functions
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    }
+    return {(node.lineno, node.end_lineno or node.lineno) for node in functions if isinstance(node, FUNCTIONS)}
 
 
 def _by_file(files: Files, spans: Iterable[tuple[int, int]]) -> dict[str, int]:

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from autodetach.candidates.mentioned import is_changed, mentions
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, last_word, spelled
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.view.program import Program
 from autodetach.view.side_effects import CONSTRUCTORS
 
-Method = ast.FunctionDef | ast.AsyncFunctionDef
 PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.Pass, ast.Raise, ast.Assert)
 BARE = frozenset({"object", "ABC"})
 
@@ -46,7 +45,7 @@ def _classes(program: Program) -> dict[str, list[ast.ClassDef]]:
     return found
 
 
-def _methods(cls: ast.ClassDef, classes: dict[str, list[ast.ClassDef]]) -> list[Method]:
+def _methods(cls: ast.ClassDef, classes: dict[str, list[ast.ClassDef]]) -> list[FunctionNode]:
     """The methods of a class, and of those above it."""
     line, pending = [cls], [cls]
     while pending:
@@ -61,13 +60,13 @@ def changed_later(program: Program, cls: ast.ClassDef) -> set[str]:
     return _changed_later(program, _methods(cls, _classes(program)))
 
 
-def _changed_later(program: Program, methods: list[Method]) -> set[str]:
+def _changed_later(program: Program, methods: list[FunctionNode]) -> set[str]:
     begun = {n.attr for f in methods if f.name in CONSTRUCTORS for n in _own(f) if _is_stored(n)}
     later = (n for f in methods if f.name not in CONSTRUCTORS for n in _own(f))
     return {n.attr for n in later if n.attr in begun and (_is_stored(n) or is_changed(program, n))}
 
 
-def _own(method: Method) -> Iterator[ast.Attribute]:
+def _own(method: FunctionNode) -> Iterator[ast.Attribute]:
     """What a method mentions of its object."""
     this = method.args.args[0].arg if method.args.args else ""
     named = (n for n in walk(method) if isinstance(n, ast.Attribute))
@@ -111,7 +110,7 @@ def _is_constructed(program: Program, mention: ast.Attribute) -> bool:
     return getattr(program.scope(mention), "name", "") in CONSTRUCTORS
 
 
-def _only_computes(program: Program, constructor: Method, seen: set[ast.AST]) -> bool:
+def _only_computes(program: Program, constructor: FunctionNode, seen: set[ast.AST]) -> bool:
     """Whether a constructor does nothing but set its own attributes, and tells nobody of the object."""
     this = constructor.args.args[0].arg if constructor.args.args else ""
     inside = [s for s in walk(constructor) if isinstance(s, ast.stmt) and s is not constructor]
@@ -125,7 +124,7 @@ def _only_computes(program: Program, constructor: Method, seen: set[ast.AST]) ->
     return make_alike(program, calls, seen) and not _hands_on(constructor)
 
 
-def _hands_on(constructor: Method) -> bool:
+def _hands_on(constructor: FunctionNode) -> bool:
     """Whether a constructor gives its object to something that it calls, as `registry.append(self)`."""
     this = constructor.args.args[0].arg if constructor.args.args else ""
     calls = (n for n in walk(constructor) if isinstance(n, ast.Call) and last_word(n.func) != "super")

@@ -18,7 +18,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.node_types import YIELDS
+from autodetach.node_types import YIELDS, FunctionNode
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 from autodetach.view.read_by import frame_of, read_by
@@ -103,7 +103,7 @@ def _may_be_entered_again(program: Program, run: Run, method: ast.FunctionDef) -
     return any(scopes.count(method) > 1 for scopes in opened)
 
 
-def _says_again(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+def _says_again(function: FunctionNode, name: str) -> bool:
     """Whether a method hands on its object as a whole, which may call it, or calls itself or that of a base."""
     this = function.args.args[0].arg if function.args.args else ""
     nodes = list(ast.walk(function))

@@ -7,7 +7,7 @@ import ast
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
 from autodetach.machine.words import DIFFERENTIATIONS
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.view.gradient_modes import are_off
 from autodetach.view.program import Program
 
@@ -15,7 +15,7 @@ SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 OF_TRAINING = DIFFERENTIATIONS | {"grad", "step", "zero_grad"}
 
 
-def evaluations(program: Program, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+def evaluations(program: Program, function: FunctionNode) -> list[ast.stmt]:
     """The statements that call a function where `eval()` is called before, and nothing is trained."""
     found: dict[ast.stmt, None] = {}
     for call in (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, ast.Call)):
@@ -29,7 +29,7 @@ def evaluations(program: Program, function: ast.FunctionDef | ast.AsyncFunctionD
     return list(found)
 
 
-def _evaluates(caller: ast.FunctionDef | ast.AsyncFunctionDef, statement: ast.stmt) -> bool:
+def _evaluates(caller: FunctionNode, statement: ast.stmt) -> bool:
     called = [n.func for n in walk(caller) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     is_set = any(f.attr == "eval" and f.lineno < statement.lineno for f in called)
     return is_set and OF_TRAINING.isdisjoint(f.attr for f in called)

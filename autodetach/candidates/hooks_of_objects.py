@@ -10,7 +10,7 @@ from autodetach.candidates.hooks_removed import KEPT_LATER, REGISTERING
 from autodetach.machine.children import walk
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import called_name, spelled
-from autodetach.node_types import LOOPS
+from autodetach.node_types import DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program
@@ -107,7 +107,7 @@ def _takes_attributes(program: Program, cls: ast.ClassDef) -> bool:
 
 def _named(tree: ast.AST) -> set[str]:
     """The names of functions and variables, and what is asked for by a text: `getattr(self, "handles")`."""
-    names = {n.name for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    names = {n.name for n in walk(tree) if isinstance(n, DEFINITIONS)}
     names |= {n.id for n in walk(tree) if isinstance(n, ast.Name)}
     return names | {n.value for n in walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
 

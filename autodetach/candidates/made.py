@@ -9,7 +9,7 @@ from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.torch_semantics import FACTORIES, MODULES, OPS, TENSOR_ATTRIBUTES, lookup
-from autodetach.node_types import LOOPS, YIELDS
+from autodetach.node_types import LOOPS, YIELDS, FunctionNode
 from autodetach.view.entered import computed_in, entered_by, has_forward_hooks
 from autodetach.view.handed_on import hands_on, source_of
 from autodetach.view.kept import declared, is_of, means_another, outlasts
@@ -19,7 +19,6 @@ MARKING = frozenset({"retain_grad", "retains_grad"})
 MAX_CALLS = 4
 OF_SEVERAL = frozenset({"attention", "lstm", "rnn"})
 """Layers that give several tensors, of which none is in the memory of another."""
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign | None:
@@ -121,7 +120,7 @@ def _is_renewed(program: Program, node: ast.expr, name: str) -> bool:
     return is_known and [spelled(t) for t in around.targets] == [name] and not entered_by(program, call)
 
 
-def is_new(program: Program, value: ast.expr, depth: int = 0, function: Function | None = None) -> bool:
+def is_new(program: Program, value: ast.expr, depth: int = 0, function: FunctionNode | None = None) -> bool:
     """Whether what an expression gives is held by nothing that has made it, as a cell that keeps its state does.
 
     A variable of a function that ends with it holds it no longer.
@@ -140,14 +139,14 @@ def is_new(program: Program, value: ast.expr, depth: int = 0, function: Function
     return is_known and all(_gives_new(program, function, depth + 1) for function in entered_by(program, value))
 
 
-def _gives_new(program: Program, function: Function, depth: int) -> bool:
+def _gives_new(program: Program, function: FunctionNode, depth: int) -> bool:
     """Whether all that a function returns was computed in it, and it keeps nothing of that."""
     own = [n for n in walk(function) if program.scope(n) is function]
     given = (n.value for n in own if isinstance(n, ast.Return) and n.value is not None)
     return not any(isinstance(n, YIELDS) for n in own) and all(is_new(program, v, depth, function) for v in given)
 
 
-def _is_variable_new(program: Program, variable: ast.Name, depth: int, function: Function) -> bool:
+def _is_variable_new(program: Program, variable: ast.Name, depth: int, function: FunctionNode) -> bool:
     """Whether all that a variable of a function is given is new, and only the variable has it when that ends."""
     name = variable.id
     named = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]

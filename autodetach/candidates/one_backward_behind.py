@@ -10,13 +10,11 @@ from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Pass
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.node_types import LEAVING
+from autodetach.node_types import LEAVING, FunctionNode
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, call_of, text
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def trained_behind(
@@ -78,12 +76,12 @@ def _call(statement: ast.stmt) -> ast.Call | None:
     return call_of(statement) if isinstance(statement, ast.Expr) else None
 
 
-def _own(function: Function) -> list[ast.arg]:
+def _own(function: FunctionNode) -> list[ast.arg]:
     """The parameters of a function, without that for its object."""
     return [a for a in function.args.args if a.arg != "self"]
 
 
-def _loss(function: Function, d: Differentiation) -> ast.Assign | None:
+def _loss(function: FunctionNode, d: Differentiation) -> ast.Assign | None:
     """`loss = criterion(output, target)`, with which a function begins that then only trains with `loss`."""
     body = [s for s in function.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     spec = function.args
@@ -111,7 +109,7 @@ def _times_meant(program: Program, name: str) -> int:
     )
 
 
-def _at_call(program: Program, function: Function, value: ast.expr, call: ast.Call) -> str | None:
+def _at_call(program: Program, function: FunctionNode, value: ast.expr, call: ast.Call) -> str | None:
     """An expression of a function's parameters, as it is written where that is called; None if it cannot be."""
     own = _own(function)
     is_method = len(own) < len(function.args.args)

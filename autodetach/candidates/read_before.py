@@ -11,12 +11,11 @@ from autodetach.machine.children import walk
 from autodetach.machine.program_values import Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of
-from autodetach.node_types import CALLABLES, FUNCTIONS
+from autodetach.node_types import CALLABLES, FUNCTIONS, CallableNode
 from autodetach.view.called_with import functions_of_call
 from autodetach.view.program import Program, line
-from autodetach.view.read_by import Function, found, frame_of, functions_by_name, read_by
+from autodetach.view.read_by import found, frame_of, functions_by_name, read_by
 
-Reader = Function | ast.Lambda
 CALLED = ("forward", "__call__")
 
 
@@ -27,7 +26,7 @@ def is_read_before(program: Program, run: Run, statements: list[ast.stmt], ancho
     """
     between = list(_between(program, statements, anchor))
     inside = {n for s in between for n in ast.walk(s)}
-    readers: set[Reader] = set()
+    readers: set[CallableNode] = set()
     for read in _reads(program, statements):
         around = _function_around(program, read, program.scope(anchor))
         if around is None and read in inside:
@@ -63,12 +62,12 @@ def _is_local(program: Program, name: ast.Name, home: ast.AST) -> bool:
     return False
 
 
-def _function_around(program: Program, node: ast.AST, home: ast.AST) -> Reader | None:
+def _function_around(program: Program, node: ast.AST, home: ast.AST) -> CallableNode | None:
     """The outermost function inside of `home` whose run reads something, or another function that does; None if none.
 
     Its defaults and decorators are computed where it is defined.
     """
-    outermost: Reader | None = None
+    outermost: CallableNode | None = None
     below = node
     for at in program.enclosing(node):
         if at is home:
@@ -99,7 +98,7 @@ def _between(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
             pending += ast.iter_child_nodes(at)
 
 
-def _may_run(program: Program, run: Run, readers: set[Reader], between: list[ast.stmt], anchor: ast.stmt) -> bool:
+def _may_run(program: Program, run: Run, readers: set[CallableNode], between: list[ast.stmt], anchor: ast.stmt) -> bool:
     """Whether statements may run one of some functions: they mention it or an object of it, or somebody was given it.
 
     What is called for something else than its name, as `__getitem__` is, may always run.
@@ -129,7 +128,7 @@ def _may_run(program: Program, run: Run, readers: set[Reader], between: list[ast
     return False
 
 
-def _name_of(program: Program, reader: Reader) -> str:
+def _name_of(program: Program, reader: CallableNode) -> str:
     """The name of a function, or that to which a `lambda` is assigned; nothing if it has none."""
     if not isinstance(reader, ast.Lambda):
         return reader.name

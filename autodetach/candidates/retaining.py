@@ -9,6 +9,7 @@ from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.spelling import called_name
+from autodetach.node_types import FunctionNode
 from autodetach.suspect import Candidate
 
 RETAIN = "retain_graph"
@@ -45,7 +46,7 @@ def _is_on(value: ast.expr) -> bool:
     return not (isinstance(value, ast.Constant) and not value.value)
 
 
-def _handed_on(call: ast.Call, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+def _handed_on(call: ast.Call, name: str, function: FunctionNode) -> str | None:
     """The keyword by which callers of a function give one of a call in it: `retain_graph=keep`, `**options`."""
     written = next((k for k in call.keywords if k.arg == name), None)
     if written is None:

@@ -9,11 +9,12 @@ from autodetach.doctor.diagnosis import Step
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
 from autodetach.doctor.names import plainness
-from autodetach.doctor.reading import Function, calls_at, function_at, statement_at, tree_of, walk
+from autodetach.doctor.reading import calls_at, function_at, statement_at, tree_of, walk
 from autodetach.doctor.records import Records
 from autodetach.doctor.series import Series
 from autodetach.doctor.stores import hands_over, last_name
 from autodetach.machine.spelling import arguments_of, spelled
+from autodetach.node_types import FunctionNode
 
 FEW_SITES = 2
 
@@ -117,7 +118,7 @@ def _left(filled: Sequence[Step], name: Binding | None, *, handed: bool) -> Iter
         yield Step(Site(name.file, returns[0].lineno, name.function), f"returns `{name.path}` with its graph")
 
 
-def _given(caller: Site, function: Function | None, statement: ast.stmt | None) -> set[str]:
+def _given(caller: Site, function: FunctionNode | None, statement: ast.stmt | None) -> set[str]:
     """The variables of the caller that become those parameters which the statement uses."""
     if function is None:
         return set()

@@ -8,10 +8,7 @@ import linecache
 from collections.abc import Iterator
 
 from autodetach.doctor.frames import Site
-from autodetach.node_types import LOOPS
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
+from autodetach.node_types import FUNCTIONS, LOOPS, FunctionNode
 
 MAX_TREES = 64
 _trees: dict[str, tuple[list[str], ast.Module | None]] = {}
@@ -40,7 +37,7 @@ def walk(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int]]:
         yield node, function, depth
         if isinstance(node, LOOPS):
             depth += 1
-        if isinstance(node, Function):
+        if isinstance(node, FUNCTIONS):
             function, depth = (f"{function}{node.name}" if function.endswith(".") else _inside(function, node.name)), 0
         elif isinstance(node, ast.ClassDef):
             function = f"{_inside(function, node.name)}."
@@ -75,11 +72,11 @@ def calls_at(site: Site) -> list[ast.Call]:
     return found
 
 
-def function_at(site: Site) -> Function | None:
+def function_at(site: Site) -> FunctionNode | None:
     """The innermost function that the line is in."""
-    found: Function | None = None
+    found: FunctionNode | None = None
     for node, _, _ in _nodes(site.path):
-        if isinstance(node, Function) and node.lineno <= site.line <= (node.end_lineno or node.lineno):
+        if isinstance(node, FUNCTIONS) and node.lineno <= site.line <= (node.end_lineno or node.lineno):
             found = node if found is None or node.lineno > found.lineno else found
     return found
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from autodetach.incremental.follow import Patch, followed
-from autodetach.incremental.renamed import Function, renamed
+from autodetach.incremental.renamed import renamed
 from autodetach.incremental.touched import Touched, outermost
 from autodetach.kept import forget
 from autodetach.machine.entering import CALLED_FROM
@@ -22,7 +22,7 @@ from autodetach.machine.project import Module
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, dissolve
 from autodetach.machine.running import run_selected
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.old_names import hand_on
 from autodetach.projects.project import Files, parse
 from autodetach.relevance import in_tree
@@ -40,7 +40,7 @@ class _Pairs:
     """Nodes of two trees side by side; `bodies` are functions with another body, with all that they stand in."""
 
     nodes: list[tuple[ast.AST, ast.AST]] = field(default_factory=list)
-    bodies: list[tuple[Function, Function, tuple[ast.AST, ...]]] = field(default_factory=list)
+    bodies: list[tuple[FunctionNode, FunctionNode, tuple[ast.AST, ...]]] = field(default_factory=list)
 
 
 class Again:
@@ -163,7 +163,7 @@ class Again:
             self._note(patch)
             self._set(None)
 
-    def _rename(self, function: Function, name: str) -> None:
+    def _rename(self, function: FunctionNode, name: str) -> None:
         """Let a function that nobody mentions have another name; forget the analysis if it runs that function."""
         known = self._analysis
         if known is None or _is_run(function, known) or (self._files is not None and len(self._files.modules) > 1):
@@ -214,7 +214,7 @@ def _same(one: Module | None, other: Module | None) -> bool:
 
 
 def _pair(
-    old: object, new: object, pairs: _Pairs, around: tuple[ast.AST, ...], is_run: Callable[[Function], bool]
+    old: object, new: object, pairs: _Pairs, around: tuple[ast.AST, ...], is_run: Callable[[FunctionNode], bool]
 ) -> bool:
     """Whether two trees are the same but for positions and for bodies that are not run; `pairs` is filled."""
     pending: list[tuple[object, object, tuple[ast.AST, ...]]] = [(old, new, around)]
@@ -247,11 +247,11 @@ def _pair(
     return True
 
 
-def _is_run(function: Function, analysis: Analysis) -> bool:
+def _is_run(function: FunctionNode, analysis: Analysis) -> bool:
     return any(function.body[0] in run.machine.executed for run in analysis.distinct)
 
 
-def _shown_by_body(function: Function) -> tuple[object, ...]:
+def _shown_by_body(function: FunctionNode) -> tuple[object, ...]:
     """What those see of a function's body who do not run it."""
     saves = any(isinstance(node, ast.Attribute) and node.attr == "save_for_backward" for node in ast.walk(function))
     is_seen = function.name in EXITS

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 from autodetach.incremental.follow import Patch
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.source import Source
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-
-def renamed(patch: Patch, before: Source, after: Source) -> tuple[Function, str] | None:
+def renamed(patch: Patch, before: Source, after: Source) -> tuple[FunctionNode, str] | None:
     """The function of a module that an edit of one text to another renames, and its new name, if nobody says either."""
     if len(patch.around) > 1 or len(patch.old) != 1 or len(patch.fresh) != 1:
         return None

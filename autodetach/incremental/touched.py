@@ -14,7 +14,7 @@ from autodetach.machine.closures import free_names
 from autodetach.machine.parts import Part, Selection
 from autodetach.machine.program_values import Instance
 from autodetach.machine.run import Run
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 
 WORTH = 0.7
 """What the parts may cost that are looked at alone, of all: they are run once more with the others."""
@@ -97,7 +97,7 @@ class Look:
         return tuple(sorted((start_of(f), end_of(f)) for f in functions if isinstance(f, FUNCTIONS)))
 
 
-def outermost(around: Iterable[ast.AST]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def outermost(around: Iterable[ast.AST]) -> FunctionNode | None:
     """The function in a module, or in a class of one, in which all the rest is that leads to an edit."""
     for node in around:
         if isinstance(node, FUNCTIONS):

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from autodetach.machine.children import walk
 from autodetach.machine.in_view import is_import_in_view
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import DEFINITIONS, FUNCTIONS
 
 SET_OTHERWISE = frozenset(
     """
@@ -73,7 +74,7 @@ def _functions_in(node: ast.AST, around: str) -> Iterator[str]:
     """The qualified names of all functions below a node."""
     for part in ast.iter_child_nodes(node):
         inside = around
-        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(part, DEFINITIONS):
             inside = f"{around}.{part.name}" if around else part.name
             if not isinstance(part, ast.ClassDef):
                 yield inside
@@ -110,4 +111,4 @@ def _is_entered(around: ast.AST) -> bool:
     """Whether a mode is called, without arguments, or decorates."""
     if isinstance(around, ast.Call):
         return not around.args and not around.keywords
-    return isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return isinstance(around, FUNCTIONS)

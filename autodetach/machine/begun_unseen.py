@@ -18,14 +18,14 @@ from autodetach.machine.children import nodes_in, statement_with, targets_of
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth
-from autodetach.machine.handed_unseen import Function, Handed
+from autodetach.machine.handed_unseen import Handed
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis
 from autodetach.machine.spelling import arguments_of, called_name, last_word, root_of, spelled
 from autodetach.machine.untaken_branches import Owner, Part, Taken, own_expressions
 from autodetach.machine.walking import WALKING, differentiates
 from autodetach.named_tuples import NamedTuple
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, CallableNode
 
 GIVEN = "return"
 """Stands for what a function gives its callers: no name is spelled like this."""
@@ -79,8 +79,8 @@ class BegunUnseen:
         return self._held[at]
 
     @cached_property
-    def _functions(self) -> dict[str, list[Function]]:
-        found: dict[str, list[Function]] = {}
+    def _functions(self) -> dict[str, list[CallableNode]]:
+        found: dict[str, list[CallableNode]] = {}
         for name, function in (named for tree in self._analysis.trees for named in _functions_of(tree)):
             found.setdefault(name, []).append(function)
         return found
@@ -169,7 +169,7 @@ class BegunUnseen:
                 self._take_of_called(found, owner, call, called, self._unseen_in(called, whole=True))
 
     def _take_of_called(
-        self, found: Unseen, owner: Owner | None, call: ast.Call, function: Function, unseen: Unseen
+        self, found: Unseen, owner: Owner | None, call: ast.Call, function: CallableNode, unseen: Unseen
     ) -> None:
         """What a function begins that others see, too: attributes, what it declares so, and what it is given."""
         declared = {name for n in nodes_in(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
@@ -196,9 +196,9 @@ def _concerns(unseen: Unseen, grown: Names, around: ast.AST) -> bool:
 
 
 @kept
-def _functions_of(tree: ast.Module) -> list[tuple[str, Function]]:
+def _functions_of(tree: ast.Module) -> list[tuple[str, CallableNode]]:
     """The functions of a file by their names, and lambdas by what they are bound to."""
-    found: list[tuple[str, Function]] = []
+    found: list[tuple[str, CallableNode]] = []
     for node in nodes_in(tree):
         if isinstance(node, FUNCTIONS):
             found.append((node.name, node))

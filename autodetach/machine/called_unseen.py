@@ -31,6 +31,7 @@ from autodetach.machine.program_values import (
 )
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Sequence, Value
+from autodetach.node_types import CallableNode
 
 OF_SCHEDULERS = ("get_lr", "_get_closed_form_lr")
 OF_SAMPLERS = ("__iter__", "__len__")
@@ -149,7 +150,7 @@ def _of_class(cls: Class, name: str) -> Value:
 
 
 @kept
-def _readings(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> tuple[Reading, ...]:
+def _readings(function: CallableNode) -> tuple[Reading, ...]:
     """The names that a function reads from around it, and its first argument, each with the attribute, if one is read.
 
     What is only shown, in a text or by a logger, may be a number, and a list of numbers is as long as one of tensors.

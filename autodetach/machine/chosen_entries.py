@@ -14,6 +14,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.program_values import Function
 from autodetach.machine.values import Mapping, Value
+from autodetach.node_types import CallableNode
 
 
 def is_set_elsewhere(m: Core, this: Mapping, key: Value) -> bool:
@@ -37,7 +38,7 @@ def is_set_elsewhere(m: Core, this: Mapping, key: Value) -> bool:
 
 
 @kept
-def entries_set(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[tuple[str, str]]:
+def entries_set(function: CallableNode) -> frozenset[tuple[str, str]]:
     """What a function sets of tables, `config["root"] = path`: the names of a table and of the entry."""
     return frozenset(
         (node.value.id, node.slice.value)

@@ -18,7 +18,7 @@ from autodetach.machine.program_values import Class, Deferred, External, Frame, 
 from autodetach.machine.star_names import from_a_star
 from autodetach.machine.state import MISSING, OutOfFuel
 from autodetach.machine.values import Mapping, Value
-from autodetach.node_types import JUMPS
+from autodetach.node_types import JUMPS, CallableNode
 
 NAME, CONSTANT, ATTRIBUTE, STARRED, SUBSCRIPT = ast.Name, ast.Constant, ast.Attribute, ast.Starred, ast.Subscript
 LOOKS = frozenset(f"builtins.{name}" for name in ("bool", "id", "isinstance", "len", "print", "type"))
@@ -274,9 +274,7 @@ class Expressions(Accesses):
     def _eval_Lambda(self, node: ast.Lambda, frame: Frame) -> Value:
         return self.make_function(node, frame, "<lambda>")
 
-    def make_function(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame, name: str
-    ) -> Function:
+    def make_function(self, node: CallableNode, frame: Frame, name: str) -> Function:
         defaults = [self.eval(d, frame) for d in node.args.defaults]
         kwdefaults = [MISSING if d is None else self.eval(d, frame) for d in node.args.kw_defaults]
         prefix = "" if frame is self.globals else frame.qualname + "."

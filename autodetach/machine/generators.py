@@ -6,7 +6,7 @@ import ast
 
 from autodetach.kept import kept
 from autodetach.machine.children import children_of, nodes_in
-from autodetach.node_types import FUNCTIONS, SCOPES
+from autodetach.node_types import FUNCTIONS, SCOPES, CallableNode
 
 
 @kept
@@ -19,7 +19,7 @@ def has_yield(node: ast.AST) -> bool:
 
 
 @kept
-def ends(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+def ends(node: CallableNode) -> bool:
     """Whether no loop of a generator goes on for ever, as `while True` does."""
     return not any(
         isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and yields(loop) for loop in nodes_in(node)

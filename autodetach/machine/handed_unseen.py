@@ -13,8 +13,8 @@ from autodetach.machine.bound_names import NAMED, names_of
 from autodetach.machine.children import nodes_in, targets_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, last_word
+from autodetach.node_types import CallableNode
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 CHOSEN = (ast.Subscript, ast.IfExp, ast.BoolOp, ast.Lambda, ast.NamedExpr)
 CHOOSING = frozenset("choice get getattr methodcaller next partial pop setdefault".split())
 """What gives a function that is chosen, as `TABLE.get(steps, wait)`; most calls give an object."""
@@ -26,7 +26,7 @@ class Handed:
     def __init__(
         self,
         trees: Iterable[ast.Module],
-        functions: dict[str, list[Function]],
+        functions: dict[str, list[CallableNode]],
         runs: list[Run],
         trains: Callable[[ast.AST], bool],
     ) -> None:
@@ -45,7 +45,7 @@ class Handed:
             for name in names_of(target)
         }
 
-    def called_by(self, call: ast.Call) -> list[Function]:
+    def called_by(self, call: ast.Call) -> list[CallableNode]:
         """Those that a call may lead to: of what was chosen somehow, or of what is given one of them."""
         chosen = _is_chosen(call.func) or not self._chosen.isdisjoint(names_of(call.func))
         given = any(isinstance(one, NAMED) and last_word(one) in self._names for one in arguments_of(call))
@@ -56,7 +56,7 @@ def _is_chosen(value: ast.expr | None) -> bool:
     return isinstance(value, CHOSEN) or (isinstance(value, ast.Call) and last_word(value.func) in CHOOSING)
 
 
-def _is_seen(function: Function, runs: list[Run]) -> bool:
+def _is_seen(function: CallableNode, runs: list[Run]) -> bool:
     """Whether it has trained, or was called, in a pass of a loop, be it one of its own that goes over nothing given."""
     if isinstance(function, ast.Lambda):
         return any(function.body in run.machine.chosen for run in runs)

@@ -19,7 +19,7 @@ from autodetach.machine.number_readers import wanted
 from autodetach.machine.spelling import called_name, last_word
 from autodetach.machine.values import Value
 from autodetach.named_tuples import NamedTuple
-from autodetach.node_types import CALLABLES
+from autodetach.node_types import CALLABLES, CallableNode
 
 MAKERS = ("Logger", "LoggerAdapter", "LogRecord")
 READERS = ("Filter", "Handler", "Formatter", *MAKERS)
@@ -104,7 +104,7 @@ def _read_in(reader: ast.ClassDef) -> Iterator[str]:
                 yield part
 
 
-def _read_of(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[str]:
+def _read_of(function: CallableNode) -> Iterator[str]:
     """The parts that a function reads of what it is given."""
     given = {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)} - OWN
     for node in nodes_in(function) if given else ():

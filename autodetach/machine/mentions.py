@@ -24,6 +24,7 @@ from autodetach.machine.words import (
     reached,
     words_in,
 )
+from autodetach.node_types import FunctionNode
 
 SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "data"}
 """Attributes at which history may begin, or be walked."""
@@ -308,9 +309,7 @@ class _Walk:
             self._pending.append((node.annotation, part, False))
         return _DONE
 
-    def _function(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, part: Part | None, evaluated: bool
-    ) -> Part | None:
+    def _function(self, node: FunctionNode, part: Part | None, evaluated: bool) -> Part | None:
         self._note_top(node, part)
         is_method = part is not None and part.is_class
         inner = self._begin(self._found.methods if is_method else self._found.functions, node.name, part)
@@ -320,7 +319,7 @@ class _Walk:
         self._pending += ((one, inner, True) for one in (*node.decorator_list, *node.body))
         return _DONE
 
-    def _note_top(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, part: Part | None) -> None:
+    def _note_top(self, node: FunctionNode | ast.ClassDef, part: Part | None) -> None:
         if part is None:
             self._found.tops.add(node.name)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, called_name, last_word, spelled
+from autodetach.node_types import FUNCTIONS, FunctionNode
 
 PARAMETERS = frozenset(
     """
@@ -74,16 +75,16 @@ def _puts_anew(node: ast.AST, repeated: set[str], again: bool) -> Iterator[ast.A
         if again and _makes_anew(part):
             yield part
         inside = again or isinstance(part, LOOPS)
-        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(part, FUNCTIONS):
             inside = inside or part.name in repeated
         yield from _puts_anew(part, repeated, inside)
 
 
 def _run_in_training(tree: ast.Module) -> Iterator[ast.AST]:
     """What loops run that train, and the functions that these mention: layers are made ready in loops before."""
-    functions: defaultdict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = defaultdict(list)
+    functions: defaultdict[str, list[FunctionNode]] = defaultdict(list)
     for node in walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, FUNCTIONS):
             functions[node.name].append(node)
     training = _reaching(TRAINS, functions)
     loops = [n for n in walk(tree) if isinstance(n, LOOPS)]
@@ -132,7 +133,7 @@ def _makes_anew(statement: ast.AST) -> bool:
 
 def _repeated(tree: ast.Module) -> set[str]:
     """The names of the functions that are called in a loop, more than once, or by one of these."""
-    functions = [n for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    functions = [n for n in walk(tree) if isinstance(n, FUNCTIONS)]
     called = Counter(called_name(n) for n in walk(tree) if isinstance(n, ast.Call))
     looped = {name for loop in walk(tree) if isinstance(loop, LOOPS) for name in _called_in(loop)}
     found = set[str]()

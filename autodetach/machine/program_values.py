@@ -9,6 +9,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.project import Module
 from autodetach.machine.values import Mapping, Value
 from autodetach.named_tuples import NamedTuple
+from autodetach.node_types import CallableNode
 
 
 class Frame:
@@ -92,7 +93,7 @@ class Function:
 
     def __init__(
         self,
-        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        node: CallableNode,
         frame: Frame,
         name: str,
         qualname: str,

@@ -20,7 +20,7 @@ from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Analysis
 from autodetach.machine.spelling import arguments_of, called_name, last_word
 from autodetach.machine.walking import differentiates
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 
 ENDED = "StopIteration"
 SHOWING = frozenset("exit format format_exception isinstance print print_exception repr str type".split())
@@ -53,7 +53,7 @@ def may_be_reached_otherwise(analysis: Analysis, growth: Growth) -> bool:
 
 
 @kept
-def _functions(tree: ast.AST) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+def _functions(tree: ast.AST) -> tuple[FunctionNode, ...]:
     return tuple(n for n in nodes_in(tree) if isinstance(n, FUNCTIONS))
 
 

@@ -7,6 +7,7 @@ import ast
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
 from autodetach.machine.program_values import Frame
+from autodetach.node_types import CallableNode
 
 BETWEEN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 """What may stand between a loop and the `raise`: what makes the message, or tells of it."""
@@ -19,7 +20,7 @@ def must_find(loop: ast.AST | None, frame: Frame) -> bool:
 
 
 @kept
-def _searches(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[ast.AST]:
+def _searches(function: CallableNode) -> frozenset[ast.AST]:
     found: set[ast.AST] = set()
     for node in nodes_in(function):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):

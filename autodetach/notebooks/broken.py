@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from autodetach.named_tuples import NamedTuple
+from autodetach.node_types import DEFINITIONS
 from autodetach.notebooks.magics import Line, PythonCell, split_lines
 from autodetach.source import Source
 
@@ -41,7 +42,7 @@ def bound(tree: ast.Module) -> Bound:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, DEFINITIONS):
             names.add(node.name)
             callables.add(node.name)
     return Bound(frozenset(names), frozenset(callables))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.machine.children import children_of
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import CALLABLES, FUNCTIONS
+from autodetach.node_types import CALLABLES, FUNCTIONS, FunctionNode
 
 DEEP = 4
 """Names that lead to one another."""
@@ -185,7 +185,7 @@ def _part(expression: ast.expr) -> str:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.AST) -> set[str]:
+def _parameters(function: ast.AST) -> set[str]:
     args = getattr(function, "args", None)
     if not isinstance(args, ast.arguments):
         return set()
@@ -193,14 +193,12 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | 
     return {one.arg for one in every if one is not None}
 
 
-def _first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+def _first(function: FunctionNode) -> str:
     every = [*function.args.posonlyargs, *function.args.args]
     return every[0].arg if every else ""
 
 
-def _place_and_default(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, name: str
-) -> tuple[list[str], ast.expr | None]:
+def _place_and_default(function: FunctionNode, name: str) -> tuple[list[str], ast.expr | None]:
     """The parameters that can be given by place, and the default of one parameter."""
     args = function.args
     places = [one.arg for one in (*args.posonlyargs, *args.args)]

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.once import once
 from autodetach.view.program import Program
 
-Functions = dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]
+Functions = dict[str, list[FunctionNode]]
 Mention = ast.Name | ast.Attribute | ast.Constant
 NAMESPACES = frozenset({"__dict__", "globals", "locals", "vars"})
 """What gives names or attributes as the keys of a dictionary."""

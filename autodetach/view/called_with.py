@@ -10,15 +10,14 @@ from autodetach.machine.classes import linear_order
 from autodetach.machine.module_tree import children_of, is_module, modules_of
 from autodetach.machine.program_values import Class, External, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, CallableNode, FunctionNode
 from autodetach.view.handed_on import HANDING_ON
 from autodetach.view.program import Program
-from autodetach.view.read_by import Function
 from autodetach.view.same_memory import memory_of
 
 
 def parameters_given(
-    program: Program, call: ast.Call, functions: Sequence[Function | ast.Lambda], given: list[ast.expr]
+    program: Program, call: ast.Call, functions: Sequence[CallableNode], given: list[ast.expr]
 ) -> Iterator[tuple[ast.AST, str]]:
     """The parameters as which functions in view have some arguments of a call."""
     for function in functions:
@@ -48,7 +47,7 @@ def works_in_place(this: Instance) -> bool:
     return False
 
 
-def functions_of_call(program: Program, this: Instance, known: dict[str, list[Function]]) -> list[Function]:
+def functions_of_call(program: Program, this: Instance, known: dict[str, list[FunctionNode]]) -> list[FunctionNode]:
     """The methods in view that run when an object is called; those of the modules below it, too."""
     names = ("forward", "__call__") if is_module(this) else ("__call__",)
     objects = modules_of(this) if is_module(this) else [this]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import DEFINITIONS, FUNCTIONS
+from autodetach.node_types import DEFINITIONS, FUNCTIONS, FunctionNode
 from autodetach.once import once
 from autodetach.view.by_name import calls_in_view, functions_in_view, looked_up_by
 from autodetach.view.changed_words import OWN, changed_in_view, word_of
@@ -38,7 +38,7 @@ def may_change(program: Program, asked: ast.expr, depth: int = DEPTH) -> bool:
     return False
 
 
-def _run_by(program: Program, node: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+def _run_by(program: Program, node: ast.AST) -> list[FunctionNode]:
     """The functions in view of a name that is called, and the properties of one that is read."""
     if isinstance(node, ast.Call):
         return functions_in_view(program).get(last_word(node.func), [])
@@ -81,7 +81,7 @@ def _from(program: Program, node: ast.AST) -> Iterator[ast.expr]:
             yield from _given(call, function, node.id)
 
 
-def _given(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Iterator[ast.expr]:
+def _given(call: ast.Call, function: FunctionNode, name: str) -> Iterator[ast.expr]:
     """What a call gives for a parameter."""
     names = [a.arg for a in (*function.args.posonlyargs, *function.args.args) if a.arg not in OWN]
     if name in names and names.index(name) < len(call.args):

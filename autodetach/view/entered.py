@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Node, Site, calls_of
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.once import once
 from autodetach.view.program import Program
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
 
 @once
-def entered_by(program: Program, call: ast.Call) -> list[Function]:
+def entered_by(program: Program, call: ast.Call) -> list[FunctionNode]:
     """The functions in view that a call has run, and that have computed something there."""
     homes = {inner.scope for _, inner in computed_in(program, call) if inner.node is not call}
     functions = (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, FUNCTIONS))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.once import once
 from autodetach.view.by_call import at_call
 from autodetach.view.by_name import Mention, functions_in_view, is_callee, mentions_in_view
@@ -19,10 +19,8 @@ from autodetach.view.other_entries import entered_function
 from autodetach.view.program import Program
 from autodetach.view.read_by import local_names
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-
-def entered_for(program: Program, call: ast.AST) -> frozenset[Function]:
+def entered_for(program: Program, call: ast.AST) -> frozenset[FunctionNode]:
     """What was running wherever a call differentiates, if it was entered, of that what the program may call yet.
 
     None if the program, as it is set or on another path, comes there itself, or by what it cannot call. What a function
@@ -34,12 +32,12 @@ def entered_for(program: Program, call: ast.AST) -> frozenset[Function]:
     return frozenset().union(*running) if is_of_given and all(running) else frozenset()
 
 
-def entered_at(program: Program, call: ast.AST) -> frozenset[Function]:
+def entered_at(program: Program, call: ast.AST) -> frozenset[FunctionNode]:
     """What was running where a call differentiates, if it was entered."""
     return frozenset(f for run in program.runs for d in at_call(run, call) for f in entered_around(d))
 
 
-def entered_around(d: Differentiation) -> list[Function]:
+def entered_around(d: Differentiation) -> list[FunctionNode]:
     """The functions that were running, if the outermost one was entered."""
     if entered_function(d) is None:
         return []
@@ -48,14 +46,14 @@ def entered_around(d: Differentiation) -> list[Function]:
 
 
 @once
-def is_entered_alone(program: Program, function: Function) -> bool:
+def is_entered_alone(program: Program, function: FunctionNode) -> bool:
     """Whether each path that has run a function has entered it."""
     name = program.home(function.body[0])[0]
     return any(name in run.entries for run in program.runs) and not any(name in run.called for run in program.runs)
 
 
 @once
-def may_be_called_yet(program: Program, function: Function) -> bool:
+def may_be_called_yet(program: Program, function: FunctionNode) -> bool:
     """Whether the program may call a function by what no path shows: a method if it has objects of its class."""
     owner = program.scope(function)
     if isinstance(owner, ast.ClassDef) and not any(_mentions_beside(program, owner)):
@@ -66,7 +64,7 @@ def may_be_called_yet(program: Program, function: Function) -> bool:
 
 
 @once
-def mentions_not_seen(program: Program, function: Function) -> list[Mention]:
+def mentions_not_seen(program: Program, function: FunctionNode) -> list[Mention]:
     """Where else the name of a function is read, or called where no path has led.
 
     What a path calls by such a name, without coming to the function, is something else, unless that is a method of
@@ -76,7 +74,7 @@ def mentions_not_seen(program: Program, function: Function) -> list[Mention]:
     return [m for m in mentions if not (is_callee(program, m) and program.is_reached(m))]
 
 
-def _mentions_beside(program: Program, defined: Function | ast.ClassDef) -> Iterator[Mention]:
+def _mentions_beside(program: Program, defined: FunctionNode | ast.ClassDef) -> Iterator[Mention]:
     """Where the name of a function or class is read outside of it, and may mean that: a method is an attribute."""
     is_method = isinstance(program.scope(defined), ast.ClassDef)
     for mention in mentions_in_view(program, defined.name):
@@ -86,13 +84,13 @@ def _mentions_beside(program: Program, defined: Function | ast.ClassDef) -> Iter
             yield mention
 
 
-def is_registered(program: Program, function: Function) -> bool:
+def is_registered(program: Program, function: FunctionNode) -> bool:
     """Whether a decorator in view has a function, and may put it where it is called from."""
     names = (last_word(at.func if isinstance(at, ast.Call) else at) for at in function.decorator_list)
     return any(name in functions_in_view(program) for name in names)
 
 
-def _is_one_of_several(program: Program, function: Function) -> bool:
+def _is_one_of_several(program: Program, function: FunctionNode) -> bool:
     """Whether the program calls a method of that name of another class."""
     same = functions_in_view(program)[function.name]
     methods = [f for f in same if isinstance(program.scope(f), ast.ClassDef)]

@@ -14,10 +14,10 @@ from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import nodes_in
 from autodetach.machine.spelling import called_name, spelled
-from autodetach.node_types import CALLABLES, FUNCTIONS, JUMPS, YIELDS
+from autodetach.node_types import CALLABLES, FUNCTIONS, JUMPS, YIELDS, FunctionNode
 from autodetach.view.assigned import assigned
 from autodetach.view.program import Program
-from autodetach.view.read_by import Function, functions_by_name
+from autodetach.view.read_by import functions_by_name
 
 ALIKE = frozenset("enumerate iter list reversed set sorted tuple".split())
 """Functions that give as many elements as they are given."""
@@ -100,7 +100,7 @@ class _Filled:
             self._found[key] = find()
         return self._found[key]
 
-    def _gives(self, function: Function) -> bool:
+    def _gives(self, function: FunctionNode) -> bool:
         """Whether what a function returns, or yields, is filled."""
         own = [n for n in nodes_in(function) if self._program.scope(n) is function]
         given = [n for n in own if isinstance(n, YIELDS)]

@@ -6,14 +6,14 @@ import ast
 
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
-from autodetach.node_types import DEFINITIONS, YIELDS
+from autodetach.node_types import DEFINITIONS, YIELDS, FunctionNode
 from autodetach.view.program import Program
 
 USING_UP = frozenset("all any list max min set sorted sum tuple".split())
 """Functions of Python that go through what they are given before they return."""
 
 
-def waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def waits(function: FunctionNode) -> bool:
     """Whether a function runs when what it gives is asked for: a generator, or a coroutine."""
     return isinstance(function, ast.AsyncFunctionDef) or any(isinstance(n, YIELDS) for n in walk(function))
 

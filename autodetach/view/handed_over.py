@@ -10,16 +10,15 @@ from autodetach.machine.children import walk
 from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import arguments_of, last_word
 from autodetach.machine.values import Value
-from autodetach.node_types import CALLABLES
+from autodetach.node_types import CALLABLES, FunctionNode
 from autodetach.view.program import Program
-from autodetach.view.read_by import Function
 
 REGISTERING = "hook"
 """What is in the names of all methods that take a hook."""
 
 
 def hooks_of(
-    program: Program, known: dict[str, list[Function]], value: Callable[[ast.expr], Value]
+    program: Program, known: dict[str, list[FunctionNode]], value: Callable[[ast.expr], Value]
 ) -> Iterator[ast.stmt | ast.expr]:
     """The bodies of all hooks: lambdas, functions and methods, those that a function makes, and objects."""
     from autodetach.view.called_with import functions_of_call

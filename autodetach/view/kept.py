@@ -10,7 +10,7 @@ from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
-from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS
+from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, FunctionNode
 from autodetach.view.entered import computed_in, entered_by
 from autodetach.view.generators import is_used_up, waits
 from autodetach.view.handed_on import WRAPPING, hands_on, is_sharing
@@ -318,7 +318,7 @@ def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: 
 
 def _keeps_given(
     program: Program,
-    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+    function: FunctionNode | ast.ClassDef,
     call: ast.Call,
     argument: ast.AST,
     depth: int,
@@ -349,7 +349,7 @@ def _is_name_held(program: Program, around: ast.AST, name: str, depth: int) -> b
     )
 
 
-def _remembers(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _remembers(function: FunctionNode) -> bool:
     """Whether a function is told by the object that it is given what it gives: `lru_cache`."""
     made_by = (d.func if isinstance(d, ast.Call) else d for d in function.decorator_list)
     return any("cache" in last_word(d) for d in made_by)

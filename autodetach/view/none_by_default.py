@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import is_none
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.view.program import Program
 
 TESTING = (ast.If, ast.IfExp, ast.While, ast.Assert)
@@ -32,7 +32,7 @@ def may_be_none(program: Program, expression: ast.expr) -> bool:
     return not any(expression.id in program.names_bound(s) for s in before) and not _is_tested(scope, expression.id)
 
 
-def _none_by_default(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+def _none_by_default(scope: FunctionNode) -> Iterator[str]:
     spec = scope.args
     by_position = zip([*spec.posonlyargs, *spec.args][::-1], spec.defaults[::-1], strict=False)
     by_name = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)

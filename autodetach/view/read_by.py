@@ -14,12 +14,10 @@ from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.values import Value
 from autodetach.named_tuples import NamedTuple
-from autodetach.node_types import FUNCTIONS
+from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.once import once
 from autodetach.view.by_name import functions_of
 from autodetach.view.program import Program
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Reading(NamedTuple):
@@ -31,7 +29,7 @@ class Reading(NamedTuple):
     names: set[str]
     whole: set[str]
     attributes: set[str]
-    functions: set[Function]
+    functions: set[FunctionNode]
 
 
 def read_by(program: Program, run: Run, statements: Sequence[ast.stmt | ast.expr]) -> Reading:
@@ -55,9 +53,9 @@ def read_by(program: Program, run: Run, statements: Sequence[ast.stmt | ast.expr
 
 
 @once
-def functions_by_name(program: Program) -> dict[str, list[Function]]:
+def functions_by_name(program: Program) -> dict[str, list[FunctionNode]]:
     """The functions and methods in view by their names; a class stands for its constructor."""
-    found: dict[str, list[Function]] = {}
+    found: dict[str, list[FunctionNode]] = {}
     for tree in program.analysis.trees:
         for name, functions in _functions_in(tree).items():
             found.setdefault(name, []).extend(functions)
@@ -65,7 +63,7 @@ def functions_by_name(program: Program) -> dict[str, list[Function]]:
 
 
 @kept
-def _functions_in(tree: ast.Module) -> dict[str, list[Function]]:
+def _functions_in(tree: ast.Module) -> dict[str, list[FunctionNode]]:
     found = {name: list(functions) for name, functions in functions_of(tree).items()}
     for cls in (node for node in walk(tree) if isinstance(node, ast.ClassDef)):
         makers = (s for s in cls.body if isinstance(s, FUNCTIONS) and s.name in ("__init__", "__new__"))
@@ -73,7 +71,7 @@ def _functions_in(tree: ast.Module) -> dict[str, list[Function]]:
     return found
 
 
-def _functions_of_nodes(program: Program, run: Run, statements: Iterable[ast.stmt | ast.expr]) -> set[Function]:
+def _functions_of_nodes(program: Program, run: Run, statements: Iterable[ast.stmt | ast.expr]) -> set[FunctionNode]:
     """The functions in which nodes are made while the statements run."""
     lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
     found: set[ast.AST] = set()
@@ -112,8 +110,8 @@ def _read(program: Program, node: ast.AST, local: set[str], reading: Reading) ->
 
 
 def _of_objects(
-    program: Program, node: ast.AST, frame: Frame | None, known: dict[str, list[Function]]
-) -> set[Function]:
+    program: Program, node: ast.AST, frame: Frame | None, known: dict[str, list[FunctionNode]]
+) -> set[FunctionNode]:
     """The method that an object in view has for a call of it, or for an element."""
     if isinstance(node, ast.Call):
         name, place = "__call__", node.func

@@ -9,9 +9,8 @@ from typing import TypeAlias
 from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.named_tuples import NamedTuple
-from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
+from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES, FunctionNode
 from autodetach.view.program import Block, Program
-from autodetach.view.read_by import Function
 
 Running: TypeAlias = Sequence[ast.stmt] | Sequence[ast.stmt | ast.expr]
 ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
@@ -79,14 +78,14 @@ def earlier_than(program: Program, statement: ast.stmt) -> list[ast.stmt]:
 def run_by(
     statements: Running,
     moved: Container[ast.AST],
-    known: dict[str, list[Function]],
-    called_by: Callable[[ast.Call], list[Function]],
+    known: dict[str, list[FunctionNode]],
+    called_by: Callable[[ast.Call], list[FunctionNode]],
 ) -> Iterator[tuple[ast.AST, bool]]:
     """The syntax nodes that run, in order, with those of the functions in view that calls run.
 
     Each with whether it stands in the statements themselves. A constructor begins what its own object is.
     """
-    seen: set[Function] = set()
+    seen: set[FunctionNode] = set()
     pending: list[tuple[ast.AST, bool, str]] = [(s, True, "") for s in reversed(statements)]
     while pending:
         at, direct, this = pending.pop()

@@ -11,6 +11,7 @@ from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Chain, Node, Site, ancestors, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import FunctionNode
 from autodetach.view.assigned import assigned
 from autodetach.view.imported import imported_as
 from autodetach.view.program import Program, parts_of
@@ -24,7 +25,6 @@ TAKING_AWAY = frozenset("get_nowait pop popitem popleft readline recv".split())
 
 CONSTRUCTORS = ("__init__", "__post_init__")
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
@@ -68,7 +68,7 @@ def takes_away(program: Program, run: Run, statements: Sequence[ast.stmt | ast.e
     )
 
 
-def takes_inside(functions: Iterable[Function]) -> bool:
+def takes_inside(functions: Iterable[FunctionNode]) -> bool:
     """Whether functions take something away from what they have neither made nor been given."""
     for function in functions:
         local = {n.id for n in walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
@@ -90,7 +90,7 @@ def _taken_from(call: ast.Call) -> ast.expr | None:
     return call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr in TAKING_AWAY else None
 
 
-def _changes_others(program: Program, function: Function, node: ast.AST) -> bool:
+def _changes_others(program: Program, function: FunctionNode, node: ast.AST) -> bool:
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         return True
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
@@ -109,7 +109,7 @@ def _parts(targets: list[ast.expr]) -> list[ast.expr]:
     return [part for t in targets for part in (_parts(parts_of(t)) if isinstance(t, (ast.List, ast.Tuple)) else [t])]
 
 
-def _grows_others(program: Program, function: Function, call: ast.Call, owner: ast.expr) -> bool:
+def _grows_others(program: Program, function: FunctionNode, call: ast.Call, owner: ast.expr) -> bool:
     """Whether `owner.append(...)` and its like change what the function has not made."""
     while isinstance(owner, ast.Subscript):
         owner = owner.value
@@ -125,12 +125,12 @@ def _grows_others(program: Program, function: Function, call: ast.Call, owner: a
     return is_alone and not is_own and owner.id != _new_object(function) and not imported_as(program, call)
 
 
-def _new_object(function: Function) -> str:
+def _new_object(function: FunctionNode) -> str:
     """The name by which a constructor knows what it makes."""
     return function.args.args[0].arg if function.name in CONSTRUCTORS and function.args.args else ""
 
 
-def _part_of_new(function: Function, target: ast.expr) -> ast.Attribute | None:
+def _part_of_new(function: FunctionNode, target: ast.expr) -> ast.Attribute | None:
     """The `self.x` of a constructor in which something stands, or that it is."""
     while isinstance(target, (ast.Attribute, ast.Subscript)):
         if isinstance(target, ast.Attribute) and spelled(target.value) == _new_object(function):
@@ -139,7 +139,7 @@ def _part_of_new(function: Function, target: ast.expr) -> ast.Attribute | None:
     return None
 
 
-def _is_begun(function: Function, kept: ast.Attribute | None) -> bool:
+def _is_begun(function: FunctionNode, kept: ast.Attribute | None) -> bool:
     """Whether a constructor has made what it keeps so."""
     if kept is None:
         return True
@@ -154,7 +154,7 @@ def _is_made(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Call) and spelled(value.func).rpartition(".")[2][:1].isupper()
 
 
-def _lasting(function: Function) -> set[str]:
+def _lasting(function: FunctionNode) -> set[str]:
     """The parameters of a function whose default is a container, the same in every call."""
     spec = function.args
     given = [*spec.posonlyargs, *spec.args]
@@ -163,7 +163,7 @@ def _lasting(function: Function) -> set[str]:
     return {a.arg for a, default in pairs if _is_new(default)}
 
 
-def _is_of_own(function: Function, target: ast.expr) -> bool:
+def _is_of_own(function: FunctionNode, target: ast.expr) -> bool:
     """Whether something is an element of a container that a function makes each time that it runs, or of its object."""
     kept = _part_of_new(function, target)
     if kept is not None:

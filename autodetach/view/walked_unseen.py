@@ -11,7 +11,7 @@ from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import last_word
 from autodetach.named_tuples import NamedTuple
-from autodetach.node_types import COMPREHENSIONS, FUNCTIONS
+from autodetach.node_types import COMPREHENSIONS, FUNCTIONS, FunctionNode
 from autodetach.once import once
 from autodetach.view.asked_before import asked_before
 from autodetach.view.by_call import at_call
@@ -38,7 +38,7 @@ class Unseen(NamedTuple):
     at: ast.AST
     around: list[ast.AST]
     ways: dict[ast.If, bool]
-    entered: frozenset[ast.FunctionDef | ast.AsyncFunctionDef]
+    entered: frozenset[FunctionNode]
 
 
 def may_come_to_walk(program: Program, d: Differentiation) -> bool:

@@ -14,14 +14,13 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, root_of, spelled
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.values import CONSTANTS, Mapping, Opaque, Sequence, Sym, Tensor, Value
-from autodetach.node_types import CALLABLES
+from autodetach.node_types import CALLABLES, CallableNode, FunctionNode
 from autodetach.view.called_with import functions_of_call, is_bound_anew, parameters_given
 from autodetach.view.changing_calls import leaves_its_own
 from autodetach.view.handed_over import hooks_of
 from autodetach.view.kept import COPYING
 from autodetach.view.passing import reads_what_passes
 from autodetach.view.program import Program
-from autodetach.view.read_by import Function as Definition
 from autodetach.view.read_by import Reading, found, functions_by_name, local_names, own_attributes, read_by
 from autodetach.view.runs_between import Running, run_by
 from autodetach.view.same_memory import ANY, Shared, is_array_copy, key_of, memory_of, of_same_memory, positions_in
@@ -107,7 +106,7 @@ class WhatIsRead:
                 if text.startswith("self."):
                     self._given_attributes.add(text.rpartition(".")[2])
 
-    def _called(self, call: ast.Call) -> list[Definition]:
+    def _called(self, call: ast.Call) -> list[FunctionNode]:
         """The functions in view that a call may run; an object has its own, and those of the modules below it."""
         functions = list(self._known.get(last_word(call.func), ()))
         this = found(self._frame, call.func)
@@ -228,7 +227,7 @@ class WhatIsRead:
         return value.leaf_node not in self._leaves and value.data_of is None and value.view_of is None
 
 
-def _is_own(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str) -> bool:
+def _is_own(function: CallableNode, name: str) -> bool:
     """Whether a name belongs to a function, and to none around it."""
     return name in local_names(function) or name in all_parameter_names(function.args)
 
