@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from autodetach.finding import Finding, Problem
 from autodetach.named_tuples import NamedTuple
-from autodetach.source import Edit, Source
+from autodetach.source import Edit, Lines, Source
 from autodetach.uses import Uses
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class CheckResult(NamedTuple):
     evidence: Evidence | None = None
     cost: int = 0
     uses: Mapping[str, Uses] = {}
-    about: tuple[tuple[int, int], ...] | None = None
+    about: Lines | None = None
 
 
 Choice = tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from autodetach.decoding import SourceError, declared_encoding, decoded, line_at, text_begins
 from autodetach.named_tuples import NamedTuple
@@ -49,6 +49,10 @@ class Position(NamedTuple):
     character: int
     utf16: int
     byte: int
+
+
+Lines: TypeAlias = tuple[tuple[int, int], ...]
+"""The first and last lines of some parts of a text, from 1."""
 
 
 class Source:

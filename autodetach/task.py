@@ -12,7 +12,7 @@ from autodetach.disk.files import FoundFile
 from autodetach.disk.state import Ground
 from autodetach.finding import Finding, Problem
 from autodetach.named_tuples import NamedTuple
-from autodetach.source import Edit, Source
+from autodetach.source import Edit, Lines, Source
 from autodetach.uses import Uses
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Outcome(NamedTuple):
     known: frozenset[tuple[str, int, str]] = frozenset()
     ground: Ground | None = None
     uses: Mapping[str, Uses] = {}
-    about: tuple[tuple[int, int], ...] | None = None
+    about: Lines | None = None
 
     def source_of(self, path: str) -> Source | None:
         """The source in which what a finding says of `path` counts; of the analysed file where it is empty."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from autodetach.disk.reasons import reason_of
 from autodetach.settings.config import ConfigError
+from autodetach.source import Lines
 
 _HUNK = re.compile(rb"@@ -\d{1,18}(?:,\d{1,18})? \+(?P<first>\d{1,18})(?:,(?P<count>\d{1,18}))? @@")
 _ESCAPE = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
@@ -29,7 +30,7 @@ class ChangedLines:
     Where lines were only taken away, the one before and the one behind count as changed.
     """
 
-    lines: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    lines: Mapping[str, Lines] = field(default_factory=dict)
     whole: frozenset[str] = frozenset()
 
     def touches(self, path: str, first: int, last: int) -> bool:
@@ -70,8 +71,8 @@ def changed_lines(revision: str, cwd: str, files: Iterable[str]) -> ChangedLines
     return ChangedLines(_lines(patch.stdout, top), frozenset(whole))
 
 
-def _lines(patch: bytes, top: str) -> dict[str, tuple[tuple[int, int], ...]]:
-    found: dict[str, tuple[tuple[int, int], ...]] = {}
+def _lines(patch: bytes, top: str) -> dict[str, Lines]:
+    found: dict[str, Lines] = {}
     path = ""
     skip = 0
     for line in patch.split(b"\n"):

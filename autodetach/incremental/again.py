@@ -26,13 +26,10 @@ from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.old_names import hand_on
 from autodetach.projects.project import Files, parse
 from autodetach.relevance import in_tree
-from autodetach.source import Source
+from autodetach.source import Lines, Source
 
 EXITS = frozenset({"__exit__", "__aexit__"})
 """Methods whose bodies are looked at before they are run."""
-
-Lines = tuple[tuple[int, int], ...]
-"""First and last lines."""
 
 
 @dataclass(slots=True)

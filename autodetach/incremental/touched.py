@@ -15,6 +15,7 @@ from autodetach.machine.parts import Part, Selection
 from autodetach.machine.program_values import Instance
 from autodetach.machine.run import Run
 from autodetach.node_types import FUNCTIONS, FunctionNode
+from autodetach.source import Lines
 
 WORTH = 0.7
 """What the parts may cost that are looked at alone, of all: they are run once more with the others."""
@@ -87,7 +88,7 @@ class Look:
         """Whether no part is touched: nothing is to be run."""
         return not self.touched
 
-    def lines(self, run: Run) -> tuple[tuple[int, int], ...]:
+    def lines(self, run: Run) -> Lines:
         """The first and last lines of the functions that no others run than the parts that are touched, now or before.
 
         Of these, the `run` of what is selected tells everything.
