@@ -189,7 +189,7 @@ ORDER = (
     "view.kept_within",
     "view.needed_again",
     "view.changing_calls view.changed_in_place view.changing",
-    "view.called_back",
+    "view.called_back view.come_to_later",
     "view.walked_unseen",
     "view.same_memory view.runs_between",
     "view.called_with",
