@@ -9,7 +9,7 @@ from autodetach.candidates.cache_guards import guards, without_guard
 from autodetach.candidates.set_back_too import attribute_of
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Node, trail_of
-from autodetach.machine.spelling import called_name, is_none, last_word, spelled
+from autodetach.machine.spelling import called_name, is_none, names_called, spelled
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
@@ -33,7 +33,7 @@ def begun_with_states(program: Program, readers: list[Node], held: Collection[Ho
     if owner is None or len(owners) != 1 or "" in attributes or None in inside or not inside:
         return
     running = {scope for part in inside for scope in part or ()}
-    called = {last_word(n.func) for scope in running for n in walk(scope) if isinstance(n, ast.Call)}
+    called = {name for scope in running for name in names_called(scope)}
     methods = [f for cls in classes_of(owner) for f in getattr(cls.node, "body", ()) if isinstance(f, ast.FunctionDef)]
     for guard in _guards(program, methods, attributes):
         home = program.scope(guard)

@@ -6,13 +6,13 @@ import ast
 
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
-from autodetach.machine.words import DIFFERENTIATIONS
+from autodetach.machine.walking import WALKING
 from autodetach.node_types import FUNCTIONS, FunctionNode
 from autodetach.view.gradient_modes import are_off
 from autodetach.view.program import Program
 
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
-OF_TRAINING = DIFFERENTIATIONS | {"grad", "step", "zero_grad"}
+OF_TRAINING = WALKING | {"step", "zero_grad"}
 
 
 def evaluations(program: Program, function: FunctionNode) -> list[ast.stmt]:

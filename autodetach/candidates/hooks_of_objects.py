@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.hooks_removed import KEPT_LATER, REGISTERING
 from autodetach.machine.children import walk
 from autodetach.machine.growth import Growth
-from autodetach.machine.spelling import called_name, spelled
+from autodetach.machine.spelling import called_name, names_called, spelled
 from autodetach.node_types import DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
@@ -133,7 +133,7 @@ def _removing(cls: ast.ClassDef, handles: str) -> str | None:
     for method in (n for n in cls.body if isinstance(n, ast.FunctionDef) and _is_called_without(n.args)):
         if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in walk(method)):
             continue
-        calls = {called_name(n) for n in walk(method) if isinstance(n, ast.Call)}
+        calls = names_called(method)
         if handles in _words(method) and {"remove"} <= calls <= {"remove", "clear"} and not method.decorator_list:
             return None if method.name.startswith("__") else method.name
     return None

@@ -21,9 +21,9 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.handed_unseen import Handed
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis
-from autodetach.machine.spelling import arguments_of, called_name, last_word, root_of, spelled
+from autodetach.machine.spelling import arguments_of, called_name, last_word, names_called, root_of, spelled
 from autodetach.machine.untaken_branches import Owner, Part, Taken, own_expressions
-from autodetach.machine.walking import WALKING, differentiates
+from autodetach.machine.walking import WALKING, callers_of
 from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS, CallableNode
 
@@ -92,16 +92,8 @@ class BegunUnseen:
     @cached_property
     def _training(self) -> set[str]:
         """What differentiates, by name, and the functions and methods that call it, directly or not."""
-        calls = {
-            name: {last_word(n.func) for one in functions for n in nodes_in(one) if isinstance(n, ast.Call)}
-            for name, functions in self._functions.items()
-        }
-        found = {name for name, functions in self._functions.items() if any(map(differentiates, functions))}
-        more = found
-        while more:
-            found = found | more
-            more = {name for name, called in calls.items() if name not in found and not called.isdisjoint(more)}
-        return found | WALKING
+        every = [(name, one) for name, functions in self._functions.items() for one in functions]
+        return callers_of(WALKING, [(name, names_called(one)) for name, one in every]) | WALKING
 
     def _may_train(self, function: ast.AST) -> bool:
         return any(map(self._calls_training, nodes_in(function)))

@@ -6,9 +6,9 @@ import ast
 
 from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame
-from autodetach.machine.words import DIFFERENTIATIONS
+from autodetach.machine.walking import WALKING
 
-TRAINING = DIFFERENTIATIONS | {"grad", "step", "train", "zero_grad", "requires_grad_"}
+TRAINING = WALKING | {"step", "train", "zero_grad", "requires_grad_"}
 
 
 def only_evaluates(loop: Activation) -> bool:

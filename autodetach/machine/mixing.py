@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from autodetach.kept import kept
 from autodetach.machine.graph import Differentiation, trail_of
 from autodetach.machine.oracle import Decision, Oracle
-from autodetach.machine.spelling import last_word
 from autodetach.machine.surroundings import Surroundings
-from autodetach.machine.words import DIFFERENTIATIONS
+from autodetach.machine.walking import backward_calls
 
 Branch = Sequence[ast.AST]
 
@@ -41,8 +40,7 @@ def may_be_mixed(oracles: Iterable[Oracle], near: Surroundings, same: Sequence[D
 
 def _differentiates(branch: Branch, but: ast.Call) -> bool:
     """Whether a call in a branch is spelled like a differentiation, other than this one."""
-    calls = (n for part in branch for n in ast.walk(part) if isinstance(n, ast.Call) and n is not but)
-    return any(last_word(call.func) in DIFFERENTIATIONS for call in calls)
+    return any(call is not but for part in branch for call in backward_calls(part))
 
 
 def _makes(branch: Branch, same: Iterable[Differentiation]) -> bool:

@@ -10,9 +10,10 @@ import ast
 from collections.abc import Container, Iterable, Sequence
 
 from autodetach.kept import kept
-from autodetach.machine.children import children_of, nodes_in, statements_in
+from autodetach.machine.children import children_of, statements_in
 from autodetach.machine.oracle import Decision, Oracle, TestKey
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import names_called
+from autodetach.machine.walking import callers_of
 from autodetach.machine.words import DIFFERENTIATIONS
 from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import DEFINITIONS, FUNCTIONS
@@ -50,11 +51,7 @@ def passed_by(
     found = [_ways_in(tree) for tree in trees]
     known = {name.rpartition(".")[2] for name in called}
     functions = [one for ways in found for one in ways.functions if one[0] not in known]
-    names = set(DIFFERENTIATIONS)
-    waiting = {name for name, words in functions if not words.isdisjoint(names)}
-    while waiting:
-        names |= waiting
-        waiting = {name for name, words in functions if name not in names and not words.isdisjoint(waiting)}
+    names = callers_of(DIFFERENTIATIONS, functions) | DIFFERENTIATIONS
     tests = [
         way.test
         for ways in found
@@ -100,16 +97,12 @@ class _Look:
             ways = [(block, self.block(block)) for block in (statement.body, statement.orelse) if block]
             for block, words in ways:
                 self._way(statement, block[0], words)
-            return frozenset(_called(statement.test)).union(*(words for _, words in ways))
+            return frozenset(names_called(statement.test)).union(*(words for _, words in ways))
         words = self.block(statements_in(statement))
         return words.union(
-            word for child in children_of(statement) if isinstance(child, ast.expr) for word in _called(child)
+            word for child in children_of(statement) if isinstance(child, ast.expr) for word in names_called(child)
         )
 
     def _way(self, test: ast.If, first: ast.stmt, words: frozenset[str]) -> None:
         if words:
             self.ways.append(_Way(test, first, words))
-
-
-def _called(expression: ast.expr) -> set[str]:
-    return {last_word(node.func) for node in nodes_in(expression) if isinstance(node, ast.Call)}

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from autodetach.machine.mentions import Mentions, mentioned
 
-DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
+OF_DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
+"""What differentiates, or belongs to that."""
 CALLED_BY_TRAINERS = "training_step"
 METHOD = "."
 """Stands in front of the name of a method."""
@@ -43,7 +44,7 @@ class Reach:
         seen.add(name)
         functions, methods = self._mentions.functions, self._mentions.methods
         found = any(
-            not part.names.isdisjoint(DIFFERENTIATIONS)
+            not part.names.isdisjoint(OF_DIFFERENTIATIONS)
             or any((n in functions or n in methods) and self._reaches(n, seen) for n in part.names)
             for part in (functions.get(name), methods.get(name))
             if part is not None

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from autodetach.kept import keep, kept
+from autodetach.machine.children import nodes_in
 
 DEEP = 100
 """Levels of an expression, of one that is too deep to be written, that are written all the same."""
@@ -41,6 +42,11 @@ def arguments_of(call: ast.Call) -> list[ast.expr]:
 def called_name(expression: ast.expr) -> str:
     """The last word of the name of what an expression calls; nothing where it is no call."""
     return last_word(expression.func) if isinstance(expression, ast.Call) else ""
+
+
+def names_called(node: ast.AST) -> set[str]:
+    """The last words of the names of all that is called in a node; an empty one of what has no name."""
+    return {last_word(n.func) for n in nodes_in(node) if isinstance(n, ast.Call)}
 
 
 def is_dotted(node: ast.AST) -> bool:

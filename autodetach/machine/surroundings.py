@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from autodetach.kept import kept
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.oracle import Decision, Oracle, TestKey
 from autodetach.machine.program_values import Frame, Function
-from autodetach.machine.spelling import last_word
-from autodetach.machine.words import DIFFERENTIATIONS
 from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS, LOOPS
 
@@ -54,20 +52,9 @@ def go_one_way(oracles: Iterable[Oracle], near: Surroundings) -> bool:
     return any(len(outcomes) == 1 for outcomes in ways.values())
 
 
-def calls_that_differentiate(near: Surroundings) -> Iterator[ast.Call]:
-    """The calls there that are spelled like a differentiation, whether or not they are reached."""
-    for node in near.nodes:
-        yield from _calls_that_differentiate(node)
-
-
 @kept
 def _functions_and_loops(tree: ast.AST) -> list[ast.AST]:
     return [node for node in walk(tree) if isinstance(node, (*FUNCTIONS, *LOOPS))]
-
-
-@kept
-def _calls_that_differentiate(node: ast.AST) -> list[ast.Call]:
-    return [n for n in walk(node) if isinstance(n, ast.Call) and last_word(n.func) in DIFFERENTIATIONS]
 
 
 def _holds(node: ast.AST, line: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in, statements_in, targets_of, walk
-from autodetach.machine.spelling import is_none, last_word
+from autodetach.machine.spelling import is_none, last_word, names_called
 from autodetach.machine.words import DIFFERENTIATIONS
 from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import DEFINITIONS, FUNCTIONS, JUMPS
@@ -128,10 +128,7 @@ def names_of_training(trees: Iterable[ast.Module]) -> set[str]:
     """What differentiates, or chooses what is trained, by name, and the functions that call it."""
     names = DIFFERENTIATIONS | TRAINING
     functions = [
-        (node.name, {last_word(n.func) for n in walk(node) if isinstance(n, ast.Call)})
-        for tree in trees
-        for node in walk(tree)
-        if isinstance(node, FUNCTIONS)
+        (node.name, names_called(node)) for tree in trees for node in walk(tree) if isinstance(node, FUNCTIONS)
     ]
     for _ in range(DEEP):
         names |= {name for name, called in functions if not called.isdisjoint(names)}

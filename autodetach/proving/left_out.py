@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.run import Analysis
-from autodetach.machine.surroundings import around_line, calls_that_differentiate, go_one_way
+from autodetach.machine.surroundings import around_line, go_one_way
+from autodetach.machine.walking import backward_calls
 
 LEFT_OUT = "the function may differentiate it on paths that were left out, since all are more than the budget allows"
 
@@ -17,4 +18,4 @@ def is_left_out(analysis: Analysis, place: ast.AST) -> bool:
     if not go_one_way((run.machine.oracle for run in runs), near):
         return False
     executed = {d.call for run in runs for d in run.machine.differentiations}
-    return any(call not in executed for call in calls_that_differentiate(near))
+    return any(call not in executed for node in near.nodes for call in backward_calls(node))

@@ -11,12 +11,10 @@ from collections.abc import Collection, Iterable, Iterator
 from autodetach.machine.children import walk
 from autodetach.machine.names_that_train import classes_in
 from autodetach.machine.spelling import last_word
-from autodetach.machine.words import DIFFERENTIATIONS
+from autodetach.machine.walking import differentiates
 from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import FUNCTIONS
 from autodetach.proving.branches_off import filled_by
-
-WALKS = DIFFERENTIATIONS | {"grad"}
 
 
 class Other(NamedTuple):
@@ -66,7 +64,7 @@ def _ancestors(one: ast.ClassDef, classes: list[ast.ClassDef]) -> set[str]:
 def _trains(one: ast.ClassDef, kept: Collection[str]) -> bool:
     """Whether a method differentiates, and reads what is kept in an attribute."""
     return any(
-        any(isinstance(node, ast.Call) and last_word(node.func) in WALKS for node in walk(method))
+        differentiates(method)
         and any(isinstance(node, ast.Attribute) and node.attr in kept for node in walk(method))
         for method in one.body
         if isinstance(method, FUNCTIONS)

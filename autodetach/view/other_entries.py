@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 
 from autodetach.kept import kept
-from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.program_values import Frame, Function
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import names_called
 from autodetach.machine.state import STRIDE
 from autodetach.view.program import Program
 
@@ -51,4 +50,4 @@ def _entry_of(d: Differentiation) -> str:
 
 @kept
 def _called_in(tree: ast.AST) -> frozenset[str]:
-    return frozenset(last_word(node.func) for node in walk(tree) if isinstance(node, ast.Call)) - {""}
+    return frozenset(names_called(tree)) - {""}

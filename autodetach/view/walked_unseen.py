@@ -9,7 +9,8 @@ from functools import partial
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.graph import Differentiation
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import last_word, names_called
+from autodetach.machine.walking import callers_of
 from autodetach.named_tuples import NamedTuple
 from autodetach.node_types import COMPREHENSIONS, FUNCTIONS, FunctionNode
 from autodetach.once import once
@@ -95,20 +96,15 @@ def _walks(at: ast.AST, called: frozenset[str]) -> bool:
 
 def _names_that_walk(program: Program) -> frozenset[str]:
     """The names of what differentiates, and of the functions in view that call such a thing."""
-    functions = functions_in_view(program)
-    asked = {name: {word for f in same for word in _asked_in(f)} for name, same in functions.items()}
-    found = WALKS
-    while more := {name for name, words in asked.items() if not words.isdisjoint(found | {GRAPH})} - found:
-        found |= more
-    return found
+    functions = functions_in_view(program).items()
+    return WALKS | callers_of(WALKS | {GRAPH}, [(name, _asked_in(f)) for name, same in functions for f in same])
 
 
 @kept
 def _asked_in(function: ast.AST) -> frozenset[str]:
     """The words of what a function calls, and of a graph that it reads."""
-    nodes = list(nodes_in(function))
-    reads = {GRAPH} if any(isinstance(n, ast.Attribute) and n.attr == GRAPH for n in nodes) else set()
-    return frozenset(reads | {last_word(n.func) for n in nodes if isinstance(n, ast.Call)})
+    reads = any(isinstance(n, ast.Attribute) and n.attr == GRAPH for n in nodes_in(function))
+    return frozenset(names_called(function) | ({GRAPH} if reads else set()))
 
 
 def _is_chosen(program: Program, at: ast.AST) -> bool:
