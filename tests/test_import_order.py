@@ -216,7 +216,7 @@ ORDER = (
     "candidates.loss_of_kept",
     "candidates.called_by_others candidates.taken_once candidates.behind_train",
     "candidates.*",
-    "candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
+    "candidates.cache_guards candidates.done_alike candidates.begun_with_sequence candidates.movable",
     "candidates.computed_behind candidates.nested_layers candidates.new_tensors candidates.bound_results",
     "candidates.entries_in_place",
     "candidates.mentioned",

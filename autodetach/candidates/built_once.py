@@ -8,12 +8,8 @@ from collections.abc import Iterator
 from autodetach.candidates.anew import KEPT, places_of
 from autodetach.candidates.built_with_locals import built_by
 from autodetach.candidates.cache_guards import guards
-from autodetach.candidates.moved_inside import (
-    body_of_reader,
-    is_set_elsewhere,
-    moved_with_locals,
-    only_method,
-)
+from autodetach.candidates.movable import is_set_elsewhere
+from autodetach.candidates.moved_inside import body_of_reader, moved_with_locals, only_method
 from autodetach.machine.children import targets_of
 from autodetach.machine.graph import Node, ancestors, calls_of
 from autodetach.machine.run import Run

@@ -15,26 +15,30 @@ from autodetach.candidates.called_inside import (
     called_in_loop,
     called_inside,
     first_statement,
-    is_of_another_class,
     of_the_same_object,
 )
 from autodetach.candidates.holding import with_holders
 from autodetach.candidates.in_closure import computed_in_closure
 from autodetach.candidates.in_lambda import computed_in_lambda
+from autodetach.candidates.movable import (
+    ASSIGNMENTS,
+    bound_by,
+    is_movable,
+    is_set_elsewhere,
+    mentioned_by_others,
+    read_by_others,
+)
 from autodetach.candidates.one_element import where_read
-from autodetach.candidates.reached import is_out_of_reach, read_behind
+from autodetach.candidates.reached import read_behind
 from autodetach.candidates.read_before import is_read_before
 from autodetach.candidates.returned_itself import returned_itself
-from autodetach.machine.arguments import parameter_names
-from autodetach.machine.children import targets_of, walk
+from autodetach.machine.children import targets_of
 from autodetach.machine.graph import Activation, Node, calls_of
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import is_none, spelled
-from autodetach.node_types import CALLABLES, FUNCTIONS, LOOPS
+from autodetach.machine.spelling import spelled
+from autodetach.node_types import FUNCTIONS, LOOPS
 from autodetach.suspect import Candidate
-from autodetach.view.assigned import assigned
 from autodetach.view.changed_between import CHANGED, doubt_of_changes
-from autodetach.view.free_names import bound_otherwise
 from autodetach.view.program import Program, line, listed, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state, makes_leaves, takes_away
 
@@ -42,7 +46,6 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 OF_SUMS = (ast.If, ast.For, ast.Continue, ast.Break, ast.Pass)
 
 
@@ -93,16 +96,16 @@ def moved_to(
         return []
     if loop is not None:
         ordered = with_holders(program, ordered, anchor, loop.frame)
-    if not _movable(program, ordered, anchor) or make_what_changes(program, ordered):
+    if not is_movable(program, ordered, anchor) or make_what_changes(program, ordered):
         return []
     if loop is not None and is_read_before(program, run, ordered, anchor):
         return []
     doubt = doubt or risk or _doubt_of(program, run, ordered, outer)
-    if loop is None and (_mentioned_by_others(program, ordered, goal) or is_set_elsewhere(program, ordered)):
+    if loop is None and (mentioned_by_others(program, ordered, goal) or is_set_elsewhere(program, ordered)):
         doubt = doubt or CHANGED
     if loop is not None and not loop.length and read_behind(program, ordered, loop.node):
         doubt = doubt or "behind the loop, it is not there if no pass is made"
-    names = listed(t for s in ordered for t in _bound_by(s))
+    names = listed(t for s in ordered for t in bound_by(s))
     alone = list(where_read(program, ordered[0], body, doubt)) if len(ordered) == 1 else []
     alone += returned_itself(program, ordered[0], body, outer, doubt) if len(ordered) == 1 else ()
     move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
@@ -165,11 +168,6 @@ def _is_choice(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and all(isinstance(s, (*ASSIGNMENTS, ast.If, ast.Pass)) for s in inner)
 
 
-def _bound_by(statement: ast.stmt) -> Iterator[ast.expr]:
-    """What a statement and those in it bind."""
-    yield from (t for s in ast.walk(statement) if isinstance(s, ASSIGNMENTS) for t in targets_of(s))
-
-
 def moved_with_locals(
     program: Program,
     run: Run,
@@ -185,13 +183,13 @@ def moved_with_locals(
     from autodetach.codemods.replace_statement import ReplaceStatement
 
     built = built_with_locals(program, outer, body, home) if body else None
-    if built is None or _read_by_others(program, list(built.moved), program.scope(first_statement(body))):
+    if built is None or read_by_others(program, list(built.moved), program.scope(first_statement(body))):
         return
     whole = [*built.copied, *built.moved]
     if make_what_changes(program, whole) or takes_away(program, run, whole) or makes_leaves(program, run, whole, outer):
         return
     doubt = doubt or _doubt_of(program, run, whole, outer)
-    if _mentioned_by_others(program, list(built.moved), program.scope(first_statement(body))):
+    if mentioned_by_others(program, list(built.moved), program.scope(first_statement(body))):
         doubt = doubt or CHANGED
     renamed = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
     copy = CopyStatements(built.copied, first_statement(body), changes=_within(renamed, built.copied))
@@ -298,118 +296,3 @@ def _building_statement(program: Program, node: Node, anchor: ast.stmt) -> ast.s
         if of_the_same_object(program, statement, anchor):
             return statement
     return None
-
-
-def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> bool:
-    """Whether nothing that stays behind reads what the statements bind before they will have run."""
-    bound = {name for s in statements for name in program.names_bound(s)}
-    home, goal = program.scope(statements[0]), program.scope(anchor)
-    if home is not goal and _read_by_others(program, statements, goal):
-        return False
-    if _is_bound_anew(program, statements, goal):
-        return False
-    first = min(line(s) for s in statements)
-    moved = set(statements)
-    for node in walk(program.file_of(anchor)):
-        if not (isinstance(node, ast.Name) and node.id in bound):
-            continue
-        around = list(program.enclosing(node))
-        if any(at in moved for at in around):
-            continue
-        if home is goal:
-            if program.scope(node) is home and first < node.lineno < line(anchor):
-                return False
-            if is_out_of_reach(program, node, anchor):
-                return False
-        elif goal not in around and (program.scope(node) is home or not _binds(program.scope(node), node.id)):
-            return False  # it becomes a local name of the function
-        elif goal in around and isinstance(node.ctx, ast.Store):
-            return False
-    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in _bound_by(s))
-
-
-def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
-    """Whether what the statements read may be something else by then: `x` of `out = net(x)`, in a loop over `x`."""
-    bound = {name for s in statements for name in program.names_bound(s)}
-    read = {name: line(s) for s in reversed(statements) for name in program.names_read(s) - bound}
-    home = program.scope(statements[0])
-    if home is not goal and isinstance(goal, FUNCTIONS):
-        this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
-        if read.keys() & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
-            return True
-    if any(
-        bound_otherwise(n) in read and (scope is not home or isinstance(n, ast.ExceptHandler))
-        for scope in {home, goal}
-        for n in walk(scope)
-        if program.scope(n) is scope
-    ):
-        return True  # at the end of `except ... as k`, there is no `k` any more
-    return any(
-        n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
-        for scope in {home, goal}
-        for n in walk(scope)
-        if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > read.get(n.id, 0))
-    )
-
-
-def _is_updated(program: Program, name: ast.Name) -> bool:
-    """Whether a name is bound by `w -= step` or `w = w - step`."""
-    statement = program.statement(name)
-    return isinstance(statement, ast.AugAssign) or (
-        isinstance(statement, ast.Assign) and name.id in program.names_read(statement.value)
-    )
-
-
-def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
-    """Whether an attribute that a method sets is mentioned outside of the function which would set it instead.
-
-    That a constructor begins it with None tells nobody anything, unless others set what it is made of.
-    """
-    others = _mentioned_by_others(program, statements, goal)
-    return not all(_is_begun_empty(program, n) for n in others) or (
-        bool(others) and is_set_elsewhere(program, statements)
-    )
-
-
-def _mentioned_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> list[ast.Attribute]:
-    kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
-    nodes = walk(program.file_of(goal)) if kept else ()
-    mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
-    return [
-        n
-        for n in mentions
-        if {goal, *statements}.isdisjoint(program.enclosing(n)) and not is_of_another_class(program, n, goal)
-    ]
-
-
-def _is_begun_empty(program: Program, mention: ast.Attribute) -> bool:
-    """`self.matrix` of `self.matrix = None` in a constructor, where several may stand in a row."""
-    method, statement = program.scope(mention), program.statement(mention)
-    if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
-        return False
-    if isinstance(statement, ast.AnnAssign):
-        return statement.target is mention and is_none(statement.value)
-    return any(target is mention and is_none(value) for target, value in assigned(statement))
-
-
-def is_set_elsewhere(program: Program, statements: list[ast.stmt]) -> bool:
-    """Whether an attribute that the statements read is set by others than constructors, and what runs before them."""
-    first = min(statements, key=line)
-    own = {n for s in statements for n in ast.walk(s)}
-    read = {n.attr for n in own if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)}
-    for node in walk(program.file_of(first)):
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and node.attr in read:
-            scope = program.scope(node)
-            is_before = scope is program.scope(first) and node.lineno < line(first)
-            if node not in own and not is_before and getattr(scope, "name", "") != "__init__":
-                return True
-    return False
-
-
-def _binds(scope: ast.AST, name: str) -> bool:
-    """Whether a name is local to a function."""
-    if not isinstance(scope, CALLABLES):
-        return False
-    if name in parameter_names(scope.args):
-        return True
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(scope))

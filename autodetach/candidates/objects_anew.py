@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from autodetach.candidates.alike_objects import is_alike, make_alike
 from autodetach.candidates.as_property import computed_as_property
-from autodetach.candidates.moved_inside import is_set_elsewhere, moved_to, only_method
+from autodetach.candidates.movable import is_set_elsewhere
+from autodetach.candidates.moved_inside import moved_to, only_method
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
