@@ -152,7 +152,7 @@ ORDER = (
     "machine.exploring",
     "machine.unseen machine.tails machine.scans machine.evaluations",
     "machine.growth",
-    "machine.local_records",
+    "machine.local_records machine.walked_stores",
     "machine.cycles",
     "machine.nothing_added",
     "machine.terms_picked",

@@ -11,7 +11,7 @@ from autodetach.machine.events import GraphLent, GraphRead, HistoryLost, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
-from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
+from autodetach.machine.growing_stores import first_stored, growing_store, stored_alike
 from autodetach.machine.growth import Growth, is_returned, is_whole, proven, saved_in_pass
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
@@ -21,6 +21,7 @@ from autodetach.machine.trained_elsewhere import is_only_shown, may_be_trained_o
 from autodetach.machine.trials import imported_home, is_tried_only
 from autodetach.machine.unseen import Unseen
 from autodetach.machine.untrained import trains_nothing
+from autodetach.machine.walked_stores import Walks, is_differentiated_later
 
 Place: TypeAlias = tuple[str, ast.AST | None, ast.AST | None]
 

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node, Pass, ancestors, pass_of
-from autodetach.machine.growing_stores import Walks, is_differentiated_later, stored_alike
+from autodetach.machine.growing_stores import stored_alike
 from autodetach.machine.growth import Growth
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import TestKey
 from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.run import Run
 from autodetach.machine.running import run_again
+from autodetach.machine.walked_stores import Walks, is_differentiated_later
 from autodetach.once import once
 from autodetach.view.program import Program
 from autodetach.view.turned_away import taken_at_first

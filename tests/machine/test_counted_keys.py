@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from autodetach.machine.exploring import analyse
-from autodetach.machine.growing_stores import Walks, growing_store, stored_alike
+from autodetach.machine.growing_stores import growing_store, stored_alike
+from autodetach.machine.walked_stores import Walks
 
 PROGRAM = """\
 import torch
