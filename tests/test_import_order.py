@@ -59,6 +59,7 @@ ORDER = (
     "machine.folding machine.sure_views",
     "machine.classes machine.class_families machine.attribute_view machine.nested",
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",
+    "machine.restraints",
     "machine.shapes machine.detached_sums machine.library_constants machine.star_names machine.untaken",
     "machine.tasks machine.cut_short machine.called_back machine.yielded_behind",
     "machine.state",

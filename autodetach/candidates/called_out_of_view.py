@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from autodetach.candidates.names_of_function import Named, call_by, named
 from autodetach.candidates.only_shown import is_only_shown
 from autodetach.machine.children import walk
-from autodetach.machine.events import CallableGiven
 from autodetach.machine.graph import ancestors
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.program_values import Frame, Function
+from autodetach.machine.restraints import CallableGiven
 from autodetach.machine.untrained import leaves_of
 from autodetach.view.program import Program
 

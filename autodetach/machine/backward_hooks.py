@@ -7,12 +7,12 @@ from collections.abc import Callable
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import walk_on
-from autodetach.machine.events import GradientWatched
 from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.implicit_calls import own_method
 from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.program_values import Class, External, Instance, Namespace, Native
+from autodetach.machine.restraints import GradientWatched
 from autodetach.machine.second_derivatives import ASSUMED, gradients_with_history
 from autodetach.machine.tensors import plain
 from autodetach.machine.told_of_values import is_number

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.classes import code_of
-from autodetach.machine.events import CallableGiven
 from autodetach.machine.held import graph_in
 from autodetach.machine.program_values import Function, Method, Native
+from autodetach.machine.restraints import CallableGiven
 from autodetach.machine.values import Opaque, Tensor, Value
 
 CALLABLE = frozenset({Function, Method, Native, Opaque})

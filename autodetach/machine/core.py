@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NoReturn
 
 from autodetach.machine.called_back import CALLABLE, given
-from autodetach.machine.events import Drawn, Escape, Stored, ToldApart, TypeFault
+from autodetach.machine.events import Drawn, Escape, Stored, TypeFault
 from autodetach.machine.graph import Activation, Differentiation, Loops, Lost, Node, Pass, Site
 from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
 from autodetach.machine.marks import HELD, WEIGHTS
@@ -15,6 +15,7 @@ from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.program_values import Frame, Instance, NamesOf, Namespace
 from autodetach.machine.program_values import Iterable as Iterable_
+from autodetach.machine.restraints import ToldApart
 from autodetach.machine.state import MAX_LISTED, Kept, Raised
 from autodetach.machine.tape import Tape
 from autodetach.machine.unlike import KEPT

@@ -27,12 +27,13 @@ MAX_LOOKED_AT = 2000
 """So many nodes are looked at behind what was handed on."""
 
 
-def _leads_to(nodes: tuple[Node, ...], goals: set[Node]) -> bool:
+def leads_to(nodes: tuple[Node, ...], goals: set[Node]) -> bool:
     """Whether any of the goals is a part of the graph of some nodes, as far as that is looked at."""
-    return not goals.isdisjoint(_behind(nodes))
+    return not goals.isdisjoint(behind(nodes))
 
 
-def _behind(nodes: tuple[Node, ...]) -> Iterator[Node]:
+def behind(nodes: tuple[Node, ...]) -> Iterator[Node]:
+    """The graph of some nodes, as far as that is looked at."""
     return islice(ancestors(nodes), MAX_LOOKED_AT)
 
 
@@ -330,65 +331,11 @@ class Escape(NamedTuple):
 
     def graph(self) -> Iterator[Node]:
         """What was handed on, as far as that is looked at."""
-        return _behind(self.nodes)
+        return behind(self.nodes)
 
     def reaches(self, goals: set[Node]) -> bool:
         """Whether any of some nodes is a part of the graph that was handed on, as far as that is looked at."""
-        return _leads_to(self.nodes, goals)
-
-
-class CallableGiven(NamedTuple):
-    """Code that is not in view is given what it may call at any time: functions, by their `codes`, or a `backward`.
-
-    `nodes`: the graphs that this, and what else it is given, may walk. `is_bound`: arguments may be bound already.
-    """
-
-    nodes: tuple[Node, ...]
-    codes: tuple[ast.AST, ...]
-    is_bound: bool
-
-    def reaches(self, goals: set[Node]) -> bool:
-        """Whether any of some nodes may be walked, as far as that is looked at."""
-        return _leads_to(self.nodes, goals)
-
-
-class NetworkGiven(NamedTuple):
-    """Code that is not in view is given a network, and may train it by what its methods, the `codes`, compute.
-
-    `trains`: its name says that it does, or it is given an optimizer as well.
-    """
-
-    codes: frozenset[ast.AST]
-    trains: bool
-
-
-class WeightNormed(NamedTuple):
-    """A layer computes a weight when it is called, and keeps it until the next call: `weight_norm(layer)`."""
-
-    site: Site
-
-
-class WeightShared(NamedTuple):
-    """Code out of view has computed a weight that several calls of a layer share, and what it saves is not known."""
-
-    node: Node
-
-
-class GraphLent(NamedTuple):
-    """Code that is not in view is given values with history in a call that may keep them, whatever its name tells."""
-
-    nodes: tuple[Node, ...]
-
-    def reaches(self, goals: set[Node]) -> bool:
-        """Whether any of some nodes is a part of the graph that was given, as far as that is looked at."""
-        return _leads_to(self.nodes, goals)
-
-
-class SumDetached(NamedTuple):
-    """A running sum is detached in these passes, which tells that its terms have history."""
-
-    node: Node
-    loops: Loops
+        return leads_to(self.nodes, goals)
 
 
 class GraphRead(NamedTuple):
@@ -410,7 +357,7 @@ class GraphRead(NamedTuple):
 
     def reaches(self, goals: set[Node]) -> bool:
         """Whether any of some nodes may be walked from there, as far as that is looked at."""
-        return not self.asked and _leads_to(self.nodes, goals)
+        return not self.asked and leads_to(self.nodes, goals)
 
 
 class FlagRead(NamedTuple):
@@ -419,15 +366,6 @@ class FlagRead(NamedTuple):
     site: Site
     name: str
     answer: bool
-
-
-class ToldApart(NamedTuple):
-    """A tensor is a key, is compared by `is`, is looked for, or what the program has put on it is read.
-
-    Two tensors with the same value are told apart then.
-    """
-
-    tensor: Tensor | Opaque
 
 
 class DataRead(NamedTuple):
@@ -464,18 +402,3 @@ class UnreachedGrad(NamedTuple):
     site: Site
     leaf: Node
     clock: int
-
-
-class GradientWatched(NamedTuple):
-    """From `clock` on, a hook is told what gradient comes to some nodes."""
-
-    site: Site
-    nodes: tuple[Node, ...]
-    clock: int
-
-
-class RetainedRead(NamedTuple):
-    """`.grad` of a tensor that is no leaf, but was told to retain it: what some differentiations gave it."""
-
-    site: Site
-    given_by: tuple[Differentiation, ...]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from autodetach.machine.begun_unseen import BegunUnseen
-from autodetach.machine.events import GraphLent, GraphRead, HistoryLost, Stored
+from autodetach.machine.events import GraphRead, HistoryLost, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
@@ -16,6 +16,7 @@ from autodetach.machine.growth import Growth, is_returned, is_whole, proven, sav
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
 from autodetach.machine.reached_otherwise import may_be_reached_otherwise
+from autodetach.machine.restraints import GraphLent
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.trained_elsewhere import is_only_shown, may_be_trained_out_of_view
 from autodetach.machine.trials import imported_home, is_tried_only

@@ -7,10 +7,11 @@ import itertools
 from collections.abc import Iterable
 
 from autodetach.machine.alike_calls import is_given_alike
-from autodetach.machine.events import Stored, SumDetached
+from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Pass, ancestors, pass_of, within
 from autodetach.machine.held import graph_in
 from autodetach.machine.program_values import Frame
+from autodetach.machine.restraints import SumDetached
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.tails import Tails

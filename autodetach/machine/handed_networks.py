@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from autodetach.machine.classes import methods_of
 from autodetach.machine.core import Core
-from autodetach.machine.events import NetworkGiven
 from autodetach.machine.held import contents
 from autodetach.machine.marks import OPTIMIZER
 from autodetach.machine.module_tree import is_module, modules_of
 from autodetach.machine.program_values import Instance, Method
+from autodetach.machine.restraints import NetworkGiven
 from autodetach.machine.values import Mapping, Opaque, Sequence, Value
 
 TRAINS_NOTHING = frozenset(

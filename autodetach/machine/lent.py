@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autodetach.machine.core import Core
-from autodetach.machine.events import GraphLent
 from autodetach.machine.held import graph_in
+from autodetach.machine.restraints import GraphLent
 from autodetach.machine.values import Value
 
 

@@ -6,10 +6,10 @@ Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametriz
 from __future__ import annotations
 
 from autodetach.machine.core import Core
-from autodetach.machine.events import WeightShared
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import modules_of
 from autodetach.machine.program_values import Instance, Native
+from autodetach.machine.restraints import WeightShared
 from autodetach.machine.torch_semantics import Op, Saved
 from autodetach.machine.values import Sequence, Tensor, Value
 

@@ -9,26 +9,17 @@ from typing import TYPE_CHECKING
 from autodetach.machine.cut_short import CutShort
 from autodetach.machine.events import (
     AttributeSet,
-    CallableGiven,
     Crossing,
     DataRead,
     Drawn,
     Escape,
-    GradientWatched,
-    GraphLent,
-    NetworkGiven,
     OldLoss,
-    RetainedRead,
     SecondWalk,
     StaleSaved,
     Step,
     Stored,
-    SumDetached,
     Tail,
-    ToldApart,
     TypeFault,
-    WeightNormed,
-    WeightShared,
 )
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Lost, Node, Pass, Site
 from autodetach.machine.marks import QUIET
@@ -36,6 +27,7 @@ from autodetach.machine.oracle import Oracle, Policy, Setting, TestIndex, TestKe
 from autodetach.machine.passes import Ways
 from autodetach.machine.program_values import Class, Frame, Instance, Namespace
 from autodetach.machine.project import Project
+from autodetach.machine.restraints import Restraint
 from autodetach.machine.tasks import Tasks
 from autodetach.machine.told_of_values import key_of
 from autodetach.machine.unfreed import Paused
@@ -183,10 +175,7 @@ class State:
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
         # What tells nothing, and keeps others from telling.
-        self.restraints: list[
-            CallableGiven | GradientWatched | GraphLent | NetworkGiven | RetainedRead | SumDetached | ToldApart
-            | WeightNormed | WeightShared
-        ] = []  # fmt: skip
+        self.restraints: list[Restraint] = []
         self.unproven: list[DataRead] = []  # of what no one knows yet whether it has dimensions
         self.having_elements: set[ast.AST] = set()  # where element 0 is taken of what is no tensor without dimensions
         self.left_whole: frozenset[ast.AST] = frozenset()  # where element 0 of a scalar is taken for the scalar itself

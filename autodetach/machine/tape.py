@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 from autodetach.machine.added_values import note_sum
 from autodetach.machine.detached_sums import note_detached
-from autodetach.machine.events import Crossing, Escape, IdleStep, Step, SumDetached
+from autodetach.machine.events import Crossing, Escape, IdleStep, Step
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
 from autodetach.machine.held import MAX_LOST, compared, graph_in, lost_of, stored_in, unsure
 from autodetach.machine.passed_counts import note_counted, sizes_passed
+from autodetach.machine.restraints import SumDetached
 from autodetach.machine.state import State
 from autodetach.machine.torch_facts import Shape as OpShape
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked

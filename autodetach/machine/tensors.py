@@ -9,7 +9,7 @@ from autodetach.machine import dtypes
 from autodetach.machine.arguments import flatten, spreads_unknown
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
-from autodetach.machine.events import DataRead, NonLeafGrad, RetainedRead, UnreachedGrad, ViewDetached
+from autodetach.machine.events import DataRead, NonLeafGrad, UnreachedGrad, ViewDetached
 from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import also_lost, lost_by_copy, lost_from, weights_of
@@ -20,6 +20,7 @@ from autodetach.machine.number_readers import made_of_sums, tags_of, wanted
 from autodetach.machine.operations import operation, operator
 from autodetach.machine.passed_counts import least, note_counted
 from autodetach.machine.program_values import Iterable, Native
+from autodetach.machine.restraints import RetainedRead
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type, shape_of_part, shape_of_row
 from autodetach.machine.sizes import size_at
 from autodetach.machine.state import MISSING

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.events import NetworkGiven
 from autodetach.machine.graph import pass_of, places_in, trail_of
 from autodetach.machine.growth import Growth, trains
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
+from autodetach.machine.restraints import NetworkGiven
 from autodetach.machine.run import Analysis
 
 

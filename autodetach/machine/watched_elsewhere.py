@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.core import Core
-from autodetach.machine.events import GradientWatched
 from autodetach.machine.graph import Site
 from autodetach.machine.handed_networks import DEPTH, TRAINS_NOTHING, networks_in, note_networks, words_of
 from autodetach.machine.held import contents
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.program_values import Class, External, Function, Iterable
 from autodetach.machine.renewed_elsewhere import note_callable
+from autodetach.machine.restraints import GradientWatched
 from autodetach.machine.values import CONSTANT_TYPES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 LOOKS = frozenset("show print plot draw profile stats log watch visualize visualise clip".split())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from autodetach.machine import parametrizations
 from autodetach.machine.core import Core
-from autodetach.machine.events import WeightNormed
 from autodetach.machine.graph import Site
 from autodetach.machine.kept_weights import keep_no_weight, keep_weight
 from autodetach.machine.marks import SPECTRAL
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import Instance
+from autodetach.machine.restraints import WeightNormed
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import Sequence, Value
 

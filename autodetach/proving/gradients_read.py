@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from autodetach.machine.events import GradientWatched, RetainedRead, Step
+from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation
+from autodetach.machine.restraints import GradientWatched, RetainedRead
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.proving.leaf_names import leaf_names

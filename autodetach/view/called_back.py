@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.children import walk
-from autodetach.machine.events import CallableGiven
 from autodetach.machine.graph import Differentiation
+from autodetach.machine.restraints import CallableGiven
 from autodetach.machine.spelling import last_word, root_of
 from autodetach.node_types import CALLABLES
 from autodetach.once import once

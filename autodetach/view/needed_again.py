@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from autodetach.machine.events import GraphRead, WeightNormed, WeightShared
+from autodetach.machine.events import GraphRead
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.marks import OUT_OF_VIEW
+from autodetach.machine.restraints import WeightNormed, WeightShared
 from autodetach.machine.run import Run
 from autodetach.machine.values import Tensor
 from autodetach.view.kept_within import kept_within

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autodetach.machine.events import Stored, ToldApart
+from autodetach.machine.events import Stored
+from autodetach.machine.restraints import ToldApart
 from autodetach.view.program import Program
 
 
