@@ -342,6 +342,7 @@ ORDER = (
     "lsp.desk lsp.diagnostics lsp.hover",
     "lsp.actions lsp.board",
     "lsp.server",
+    "lsp.conversation",
     "lsp.launch",
     "commands.request",
     "commands.keeping doctor.command",

@@ -40,7 +40,7 @@ def serve(where: tuple[str, int] | None) -> None:
     """Serve until the editor leaves. Raises LaunchError."""
     if not _has_pygls():
         raise LaunchError(MISSING)
-    from autodetach.lsp.server import make_server
+    from autodetach.lsp.conversation import make_server
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine("autodetach: %(levelname)s: %(message)s"))
