@@ -46,6 +46,7 @@ ORDER = (
     "machine.evidence machine.passes machine.unfreed",
     "machine.torch_operations machine.torch_modules",
     "machine.mentions",
+    "machine.mentioned",
     "machine.reach machine.word_places machine.written_later machine.walking",
     "machine.beginnings machine.parts",
     "machine.torch_semantics",

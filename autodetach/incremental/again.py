@@ -17,7 +17,7 @@ from autodetach.incremental.touched import Touched, outermost
 from autodetach.kept import forget
 from autodetach.machine.entering import CALLED_FROM
 from autodetach.machine.generators import has_yield
-from autodetach.machine.mentions import mentioned
+from autodetach.machine.mentioned import mentioned
 from autodetach.machine.project import Module
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, dissolve

@@ -13,7 +13,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Container, Iterator, Mapping
 
-from autodetach.machine.mentions import Import, bound_by, file_of, mentioned
+from autodetach.machine.mentioned import mentioned
+from autodetach.machine.mentions import Import, bound_by, file_of
 from autodetach.machine.oracle import TestKey
 from autodetach.machine.project import Module, Project
 from autodetach.named_tuples import NamedTuple

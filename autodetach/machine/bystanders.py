@@ -14,7 +14,8 @@ from collections.abc import Iterable
 
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.marks import HELD, OPTIMIZER, WEIGHTS
-from autodetach.machine.mentions import CLASSES, bound_by, file_of, mentioned
+from autodetach.machine.mentioned import mentioned
+from autodetach.machine.mentions import CLASSES, bound_by, file_of
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import (
     Class,

@@ -15,7 +15,7 @@ from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
 from autodetach.machine.classes import deriving_from, methods_of
 from autodetach.machine.core import Core
-from autodetach.machine.mentions import ADDS
+from autodetach.machine.mentioned import ADDS
 from autodetach.machine.program_values import Class, Function, Instance
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import Sequence, Value

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from autodetach.machine.mentions import Mentions, mentioned
+from autodetach.machine.mentioned import mentioned
+from autodetach.machine.mentions import Mentions
 
 OF_DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
 """What differentiates, or belongs to that."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autodetach.machine.core import Core
-from autodetach.machine.mentions import mentioned
+from autodetach.machine.mentioned import mentioned
 
 OPTIONS = frozenset({"reduction", "reduce", "size_average"})
 

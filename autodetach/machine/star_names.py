@@ -9,7 +9,7 @@ import ast
 import math
 from collections.abc import Mapping, Set
 
-from autodetach.machine.mentions import mentioned
+from autodetach.machine.mentioned import mentioned
 from autodetach.machine.program_values import External
 from autodetach.machine.project import Module, Project
 from autodetach.machine.torch_modules import MODULES

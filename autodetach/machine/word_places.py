@@ -7,7 +7,8 @@ from collections.abc import Container, Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.children import children_of
-from autodetach.machine.mentions import CLASSES, SAYING, TELLING, bound_by, mentioned
+from autodetach.machine.mentioned import mentioned
+from autodetach.machine.mentions import CLASSES, SAYING, TELLING, bound_by
 from autodetach.machine.words import (
     BY_STRING,
     IN_FRONT,
