@@ -38,7 +38,7 @@ def summed_in_call(program: Program, d: Differentiation, crossed: Sequence[Cross
     """Write the constructor's zero once more where the method begins that adds to it, if a pass calls that once."""
     from autodetach.codemods.insert_statement import InsertStatement
 
-    sums = {found for reader, _, maker in crossed for found in (_sum_of(program, reader), _sum_of(program, maker))}
+    sums = {found for reader, _, maker in crossed for found in (_sum_of(reader), _sum_of(maker))}
     if len(sums) != 1 or None in sums:
         return
     (found,) = sums
@@ -57,7 +57,7 @@ Sum = tuple[ast.FunctionDef, ast.ClassDef, str]
 """A method, the class of its object, and the attribute to which it adds."""
 
 
-def _sum_of(program: Program, node: Node) -> Sum | None:
+def _sum_of(node: Node) -> Sum | None:
     """The attribute that the innermost method goes on with, among those that were running when a node was added up."""
     place = node.site.node
     if not isinstance(place, (ast.BinOp, ast.AugAssign)) or not isinstance(place.op, ast.Add):

@@ -71,7 +71,7 @@ def module(name: str, arguments: Sequence[str]) -> Program:
         code = get_code(spec.name) if get_code is not None else None
     if code is None or spec.origin is None:
         raise ProgramError(f"-m {name}: it has no Python code to run")
-    main = _main(spec.origin, code)
+    main = _main(spec.origin)
     main.__spec__ = spec
     main.__loader__ = spec.loader
     main.__package__ = spec.parent
@@ -131,7 +131,7 @@ def _of_file(path: str, shown: str, argv: tuple[str, ...], folder: str) -> Progr
         with open(path, "rb") as file:
             source = file.read()
         code = compile(source, absolute, "exec", dont_inherit=True)
-    main = _main(absolute, code)
+    main = _main(absolute)
     main.__loader__ = importlib.machinery.SourceFileLoader("__main__", absolute)
     return Program(main, code, folder, argv)
 
@@ -152,7 +152,7 @@ def _faults_of(shown: str) -> Iterator[None]:
         raise ProgramError(f"{shown}: nested too deeply for Python to compile it") from None
 
 
-def _main(path: str, code: CodeType) -> ModuleType:
+def _main(path: str) -> ModuleType:
     main = ModuleType("__main__")
     main.__file__ = path
     main.__dict__["__builtins__"] = builtins

@@ -83,7 +83,7 @@ def tested(m: Core, value: Sym, site: Site) -> None:
         chosen = next((n for n in _choices(statement) if stands_in(site.node, n.test)), None)
         if chosen is not None and isinstance(statement, (ast.For, ast.AsyncFor)):
             frame.went[statement, ROUNDED] = True
-        steers_it = chosen is not None and _chooses(m.trail, statement, chosen)
+        steers_it = chosen is not None and _chooses(m.trail, chosen)
     if steers_it:
         _note(m, value.tags, site)
 
@@ -271,7 +271,7 @@ def _choices(statement: ast.stmt) -> list[ast.IfExp]:
     return [] if hasattr(statement, "body") else [n for n in walk(statement) if isinstance(n, ast.IfExp)]
 
 
-def _chooses(trail: Trail, statement: ast.stmt, chosen: ast.IfExp) -> bool:
+def _chooses(trail: Trail, chosen: ast.IfExp) -> bool:
     """Whether it steers the training which of two values a statement takes."""
     if any(steers(n) for branch in (chosen.body, chosen.orelse) for n in walk(branch)):
         return True

@@ -41,7 +41,7 @@ def is_meant_as_value(program: Program, fact: HistoryLost) -> bool:
     chosen = (at for place in places for at in program.enclosing(place))
     if any(isinstance(at, (ast.IfExp, ast.Lambda)) for at in chosen) or _has_other_gradient(program, fact):
         return True
-    return any(_is_by_hand(program, node) for tree in program.analysis.trees for node in walk(tree))
+    return any(_is_by_hand(node) for tree in program.analysis.trees for node in walk(tree))
 
 
 def is_frozen(program: Program, fact: HistoryLost) -> bool:
@@ -134,7 +134,7 @@ def _has_other_gradient(program: Program, fact: HistoryLost) -> bool:
     )
 
 
-def _is_by_hand(program: Program, node: ast.AST) -> bool:
+def _is_by_hand(node: ast.AST) -> bool:
     """Whether a program may change parameters, or their gradients, in another way than by an optimizer alone."""
     if isinstance(node, ast.keyword):
         return node.arg == DECAY and not (isinstance(node.value, ast.Constant) and not node.value.value)
