@@ -40,7 +40,7 @@ ORDER = (
     "machine.spelling machine.generators",
     "machine.words machine.quiet machine.in_view",
     "machine.alternation machine.remainders machine.replacing",
-    "machine.delays",
+    "machine.activations machine.delays",
     "machine.torch_facts machine.torch_names machine.result_names machine.graph machine.oracle machine.project",
     "machine.extents machine.loss_options machine.rests_on",
     "machine.evidence machine.passes machine.unfreed",

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.reads import Repair
+from autodetach.machine.activations import Pass, pass_of
 from autodetach.machine.children import targets_of
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Differentiation, Node, Pass, pass_of, trail_of
+from autodetach.machine.graph import Differentiation, Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from autodetach.candidates.cache_guards import guards, without_guard
 from autodetach.candidates.cover import cover, innermost
 from autodetach.candidates.learned_start import ANEW, begun_with_leaf
-from autodetach.machine.graph import Activation, Node, calls_of, trail_of
+from autodetach.machine.activations import Activation
+from autodetach.machine.graph import Node, calls_of, trail_of
 from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from autodetach.candidates.own_term import added
 from autodetach.candidates.reads import Repair
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation, Differentiation, Node
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import LOOPS
 from autodetach.view.assigned import assigned

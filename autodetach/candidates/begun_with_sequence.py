@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.moved_begin import begins_of, moved_into
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation
 from autodetach.machine.spelling import called_name
 from autodetach.node_types import DEFINITIONS
 from autodetach.suspect import Candidate

@@ -52,8 +52,9 @@ from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated, truncated_if_any
 from autodetach.candidates.whole_tables import whole_tables
 from autodetach.candidates.without_cache import without_cache
+from autodetach.machine.activations import Pass
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Differentiation, Node, Pass, ancestors
+from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.named_tuples import NamedTuple
 from autodetach.suspect import EARLIER, Candidate

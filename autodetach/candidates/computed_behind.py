@@ -11,8 +11,9 @@ from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.candidates.part_behind import part_behind_step
 from autodetach.candidates.replaced_fields import only_replace_fields
 from autodetach.candidates.taken_once import taken_once
+from autodetach.machine.activations import diverge
 from autodetach.machine.children import targets_of, walk
-from autodetach.machine.graph import Differentiation, Node, diverge, with_leaves
+from autodetach.machine.graph import Differentiation, Node, with_leaves
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.values import Value
 from autodetach.node_types import CALLABLES

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from autodetach.candidates.learned_start import ANEW
+from autodetach.machine.activations import Activation
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value

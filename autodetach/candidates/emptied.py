@@ -20,8 +20,8 @@ from autodetach.candidates.placed_reads import (
     is_shortened,
 )
 from autodetach.candidates.reads import Repair
+from autodetach.machine.activations import Activation
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation
 from autodetach.machine.values import Sequence
 from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed

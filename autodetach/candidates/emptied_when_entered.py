@@ -9,7 +9,7 @@ from autodetach.candidates.emptied import is_filled
 from autodetach.candidates.emptying import behind_docstring
 from autodetach.candidates.grown_alike import is_list
 from autodetach.candidates.set_back_too import FORGOTTEN, attribute_of, begin_of
-from autodetach.machine.graph import Activation
+from autodetach.machine.activations import Activation
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate

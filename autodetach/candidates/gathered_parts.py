@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.detaching import element_candidates, has_graph
+from autodetach.machine.activations import Pass, pass_of
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Node, Pass, pass_of
+from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.values import Value
 from autodetach.suspect import Candidate

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.activations import pass_of
 from autodetach.machine.children import walk
-from autodetach.machine.graph import ancestors, pass_of
+from autodetach.machine.graph import ancestors
 from autodetach.machine.growth import Growth
 from autodetach.machine.values import Tensor
 from autodetach.suspect import Candidate

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autodetach.finding import NEVER_DIFFERENTIATED, Severity, StoryStep
-from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, pass_of
+from autodetach.machine.activations import Pass, pass_of
+from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.operands import expression_of
 from autodetach.machine.program_values import Frame

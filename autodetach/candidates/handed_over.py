@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.reads import Repair
-from autodetach.machine.graph import Activation, Node, ancestors, calls_of, pass_of
+from autodetach.machine.activations import Activation, pass_of
+from autodetach.machine.graph import Node, ancestors, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, spelled
 from autodetach.named_tuples import NamedTuple

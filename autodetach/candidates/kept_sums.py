@@ -9,8 +9,8 @@ from autodetach.candidates.begun_sum import is_nothing
 from autodetach.candidates.local_sums import ANEW
 from autodetach.candidates.mentioned import mentions
 from autodetach.candidates.sums_anew import adds
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate

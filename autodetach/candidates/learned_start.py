@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.moved_begin import begins_of, moved_into
 from autodetach.candidates.reads import Repair
-from autodetach.machine.graph import Activation, Node, ancestors, pass_of
+from autodetach.machine.activations import Activation, pass_of
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.spelling import arguments_of

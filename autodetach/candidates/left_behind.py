@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, read_at
 from autodetach.candidates.truncation import assignments, has_default
-from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
+from autodetach.machine.activations import Activation, pass_of
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
 from autodetach.view.begun_as import may_be_no_tensor

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.cover import innermost
 from autodetach.candidates.sums_anew import adds, zero
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import targets_of, walk
-from autodetach.machine.graph import Activation
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from autodetach.candidates.called_out_of_view import is_evaluated
-from autodetach.machine.graph import Node, pass_of
+from autodetach.machine.activations import pass_of
+from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.loss_options import OF_LOSSES
 from autodetach.machine.run import Run

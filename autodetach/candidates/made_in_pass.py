@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Iterator
 from autodetach.candidates.alike_objects import changed_later
 from autodetach.candidates.anew import places_of, times_asked
 from autodetach.candidates.cache_guards import guards
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation, calls_of
+from autodetach.machine.graph import calls_of
 from autodetach.machine.held import contents
 from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run

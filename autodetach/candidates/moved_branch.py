@@ -16,8 +16,9 @@ from autodetach.candidates.moved_steps import (
     walked_before,
     zeroed,
 )
+from autodetach.machine.activations import within
 from autodetach.machine.children import targets_of
-from autodetach.machine.graph import Differentiation, trail_of, within
+from autodetach.machine.graph import Differentiation, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import JUMPS, YIELDS

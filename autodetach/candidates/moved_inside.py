@@ -32,8 +32,9 @@ from autodetach.candidates.one_element import where_read
 from autodetach.candidates.reached import read_behind
 from autodetach.candidates.read_before import is_read_before
 from autodetach.candidates.returned_itself import returned_itself
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import targets_of
-from autodetach.machine.graph import Activation, Node, calls_of
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import FUNCTIONS, LOOPS

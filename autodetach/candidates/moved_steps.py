@@ -7,9 +7,10 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.shared_calls import doubt_of, repeated_behind_step
+from autodetach.machine.activations import within
 from autodetach.machine.children import targets_of
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Differentiation, Node, Site, Storage, trail_of, within
+from autodetach.machine.graph import Differentiation, Node, Site, Storage, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.taken_as_constant import taken_as_constant
+from autodetach.machine.activations import diverge
 from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Differentiation, Node, ancestors, calls_of, diverge
+from autodetach.machine.graph import Differentiation, Node, ancestors, calls_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.words import names_old, words_in

@@ -8,8 +8,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import structural
+from autodetach.machine.activations import Pass
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Differentiation, Node, Pass, ancestors
+from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Value

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from autodetach.candidates.one_backward import DOUBT, learns_later
+from autodetach.machine.activations import Pass
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Differentiation, Pass
+from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import LEAVING, FunctionNode

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation, Node, Place, trail_of
+from autodetach.machine.graph import Node, Place, trail_of
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import CALLABLES, LOOPS, YIELDS
 from autodetach.suspect import Candidate

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.reads import Repair
+from autodetach.machine.activations import Activation
 from autodetach.machine.classes import linear_order
-from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Class, Frame, Function, Instance
 from autodetach.machine.values import Value
 from autodetach.view.crossings import Crossed

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.candidates.reads import Repair
-from autodetach.machine.graph import Node, diverge
+from autodetach.machine.activations import diverge
+from autodetach.machine.graph import Node
 from autodetach.machine.operands import expression_of
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.view.crossings import Crossed, operands_from

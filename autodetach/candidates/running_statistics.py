@@ -12,8 +12,9 @@ from collections.abc import Collection, Iterable, Iterator
 
 from autodetach.candidates.detaching import narrowed_to
 from autodetach.candidates.reads import Repair
+from autodetach.machine.activations import Pass
 from autodetach.machine.children import targets_of, walk
-from autodetach.machine.graph import Differentiation, Node, Pass
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled

@@ -11,8 +11,9 @@ from autodetach.candidates.cover import cover
 from autodetach.candidates.emptied import is_filled, names_in
 from autodetach.candidates.emptying import is_empty
 from autodetach.candidates.grown_alike import grown_alike, is_list
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation, trail_of
+from autodetach.machine.graph import trail_of
 from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.spelling import spelled
 from autodetach.named_tuples import NamedTuple

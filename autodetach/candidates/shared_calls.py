@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
+from autodetach.machine.activations import Pass
 from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Differentiation, Pass, ancestors
+from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
 from autodetach.view.steps_between import stepped_between
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autodetach.machine.graph import Node, ancestors, diverge
+from autodetach.machine.activations import diverge
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.view.crossings import Crossed
 

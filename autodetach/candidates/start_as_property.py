@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.candidates.as_property import computed_as_property
-from autodetach.machine.graph import Node, Pass, ancestors, pass_of
+from autodetach.machine.activations import Pass, pass_of
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program

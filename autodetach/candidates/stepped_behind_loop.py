@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.activations import Activation, pass_of
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation, Differentiation, pass_of
+from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import LEAVING

@@ -12,8 +12,8 @@ from itertools import islice
 from autodetach.candidates.reads import Repair
 from autodetach.candidates.stores import at_store, operands_of
 from autodetach.candidates.truncation import truncated
+from autodetach.machine.activations import Activation
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.view.crossings import Crossed

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from autodetach.candidates.begun_sum import is_nothing
 from autodetach.candidates.mentioned import is_named_otherwise, mentions
 from autodetach.candidates.sums_anew import ANEW
+from autodetach.machine.activations import within
 from autodetach.machine.children import targets_of
 from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Differentiation, Node, trail_of, within
+from autodetach.machine.graph import Differentiation, Node, trail_of
 from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from autodetach.candidates.detaching import element_candidates, narrowed
-from autodetach.machine.graph import Activation, Node
+from autodetach.machine.activations import Activation
+from autodetach.machine.graph import Node
 from autodetach.machine.growing_chains import growing_chains
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate

@@ -18,8 +18,8 @@ from autodetach.candidates.handed_to_sum import given_to_sum, handed_before
 from autodetach.candidates.kept_before import kept_before
 from autodetach.candidates.summed_values import values_summed
 from autodetach.candidates.without_graph import computed_without_graph
+from autodetach.machine.activations import pass_of
 from autodetach.machine.cycles import cycle_of
-from autodetach.machine.graph import pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.operands import expression_of
 from autodetach.machine.spelling import spelled

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Collection, Iterator
 
 from autodetach.candidates.cover import innermost
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
 from autodetach.machine.classes import linear_order
-from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate

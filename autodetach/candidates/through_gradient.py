@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from autodetach.machine.graph import Differentiation, Node, diverge
+from autodetach.machine.activations import diverge
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.values import Tensor
 from autodetach.once import once

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.cover import cover, is_bound_first
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, at_read, is_set_to_none
-from autodetach.machine.graph import Activation
+from autodetach.machine.activations import Activation
 from autodetach.machine.held import graph_in
 from autodetach.machine.tallies import is_tally
 from autodetach.machine.values import Mapping, Opaque, Tensor, Value

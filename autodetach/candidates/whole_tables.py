@@ -8,8 +8,8 @@ from itertools import takewhile
 
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair
+from autodetach.machine.activations import Activation
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation
 from autodetach.machine.held import contents
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import spelled

@@ -10,9 +10,10 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.candidates.called_by_others import is_called_by_others
+from autodetach.machine.activations import Activation, pass_of
 from autodetach.machine.children import targets_of
 from autodetach.machine.cycles import cycle_of
-from autodetach.machine.graph import Activation, Node, ancestors, pass_of, trail_of
+from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame, Instance

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.activations import diverge, within
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import (
-    ARRAY,
-    COPIES,
-    DETACHED,
-    NUMBER,
-    Differentiation,
-    Lost,
-    Node,
-    ancestors,
-    diverge,
-    within,
-)
+from autodetach.machine.graph import ARRAY, COPIES, DETACHED, NUMBER, Differentiation, Lost, Node, ancestors
 from autodetach.machine.state import State
 from autodetach.machine.values import Sym, Tensor, Value, joined
 

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NoReturn
 
+from autodetach.machine.activations import Activation, Loops, Pass
 from autodetach.machine.called_back import CALLABLE, given
 from autodetach.machine.events import Drawn, Escape, Stored, TypeFault
-from autodetach.machine.graph import Activation, Differentiation, Loops, Lost, Node, Pass, Site
+from autodetach.machine.graph import Differentiation, Lost, Node, Site
 from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
 from autodetach.machine.marks import HELD, WEIGHTS
 from autodetach.machine.nested import give_away, holders_of, note_holder

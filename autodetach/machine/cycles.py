@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from autodetach.machine.graph import Node, Pass
+from autodetach.machine.activations import Pass
+from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.once import once
 

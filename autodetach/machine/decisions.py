@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autodetach.machine.graph import Pass, Site
+from autodetach.machine.activations import Pass
+from autodetach.machine.graph import Site
 from autodetach.machine.last_pass import asks_for_last, ends_with, goes_on_after, may_be_last, once_in
 from autodetach.machine.number_readers import sum_in
 from autodetach.machine.objects import Objects

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.machine.activations import Activation, Loops
 from autodetach.machine.differentiation import differentiate
-from autodetach.machine.graph import Activation, Loops, Site
+from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.module_tree import is_module

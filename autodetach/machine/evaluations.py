@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.graph import Activation
+from autodetach.machine.activations import Activation
 from autodetach.machine.program_values import Frame
 from autodetach.machine.walking import WALKING
 

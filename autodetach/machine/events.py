@@ -6,19 +6,8 @@ import ast
 from collections.abc import Hashable, Iterator
 from itertools import islice
 
-from autodetach.machine.graph import (
-    Activation,
-    Chain,
-    Differentiation,
-    Loops,
-    Lost,
-    Node,
-    Place,
-    Site,
-    Storage,
-    ancestors,
-    assumed_way,
-)
+from autodetach.machine.activations import Activation, Loops
+from autodetach.machine.graph import Chain, Differentiation, Lost, Node, Place, Site, Storage, ancestors, assumed_way
 from autodetach.machine.program_values import Instance
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.named_tuples import NamedTuple

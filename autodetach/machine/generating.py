@@ -10,8 +10,9 @@ import ast
 import contextlib
 from collections.abc import Iterator
 
+from autodetach.machine.activations import Activation, Pass
 from autodetach.machine.generators import yields
-from autodetach.machine.graph import Activation, Pass, Site
+from autodetach.machine.graph import Site
 from autodetach.machine.loops import CONTINUE, MAX_EXACT_ITEMS, RETURN
 from autodetach.machine.opened import Leave
 from autodetach.machine.passes import MAX_PASSES, MAX_SKIPPED

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from autodetach.machine.activations import pass_of
 from autodetach.machine.begun_unseen import BegunUnseen
 from autodetach.machine.events import GraphRead, HistoryLost, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
-from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
+from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Node, Site, ancestors
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import first_stored, growing_store, stored_alike
 from autodetach.machine.growth import Growth, is_returned, is_whole, proven, saved_in_pass

@@ -6,9 +6,10 @@ import ast
 import math
 from collections.abc import Iterator
 
+from autodetach.machine.activations import Activation, Pass, pass_of
 from autodetach.machine.cycles import Places, cycle_of, places_of
 from autodetach.machine.events import Crossing
-from autodetach.machine.graph import Activation, Node, Pass, Site, ancestors, calls_of, pass_of
+from autodetach.machine.graph import Node, Site, ancestors, calls_of
 from autodetach.machine.growth import (
     LINEAR,
     MOVED,

@@ -6,8 +6,9 @@ import ast
 import math
 from collections.abc import Collection, Iterable
 
+from autodetach.machine.activations import Activation, Pass, pass_of, within
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of, within
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.growth import (
     LINEAR,
     Element,

@@ -6,9 +6,10 @@ import ast
 import itertools
 from collections.abc import Iterable
 
+from autodetach.machine.activations import Activation, Loops, Pass, pass_of, within
 from autodetach.machine.alike_calls import is_given_alike
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Pass, ancestors, pass_of, within
+from autodetach.machine.graph import Chain, Differentiation, Node, ancestors
 from autodetach.machine.held import graph_in
 from autodetach.machine.program_values import Frame
 from autodetach.machine.restraints import SumDetached

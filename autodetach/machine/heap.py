@@ -12,9 +12,10 @@ from itertools import chain
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from autodetach.machine.activations import Pass
 from autodetach.machine.attribute_names import COMPILED, attributes_of, names_in
 from autodetach.machine.core import Core
-from autodetach.machine.graph import Differentiation, Node, Pass, Site
+from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.oracle import Oracle, TestIndex
 from autodetach.machine.program_values import Class, Function
 from autodetach.machine.project import Module

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.activations import Loops
 from autodetach.machine.closures import closed_over
-from autodetach.machine.graph import ARRAY, COPIED, COPIES, DETACHED, GATHERED, Loops, Lost, Node, Site
+from autodetach.machine.graph import ARRAY, COPIED, COPIES, DETACHED, GATHERED, Lost, Node, Site
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.program_values import Function, Instance
 from autodetach.machine.values import CONSTANTS, Mapping, Opaque, Sequence, Shape, Sym, Tensor, Value, joined

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.activations import within
 from autodetach.machine.always_cut import always_cuts, is_made_ready
 from autodetach.machine.events import HistoryLost, IdleStep, Step
-from autodetach.machine.graph import Differentiation, Lost, Node, within
+from autodetach.machine.graph import Differentiation, Lost, Node
 from autodetach.machine.own_changes import may_change_parameters
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis, Run

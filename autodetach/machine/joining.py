@@ -6,10 +6,11 @@ import ast
 from collections.abc import Callable, Iterator
 from itertools import chain
 
+from autodetach.machine.activations import Activation
 from autodetach.machine.arguments import written_at, written_in_dict
 from autodetach.machine.core import Core
 from autodetach.machine.elements import set_item
-from autodetach.machine.graph import Activation, Site
+from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.program_values import Frame, Iterable

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.kept import kept
+from autodetach.machine.activations import Loops, Pass
 from autodetach.machine.children import nodes_in
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.delays import delay_of
-from autodetach.machine.graph import Loops, Pass
 from autodetach.machine.remainders import RANGES, divided, one_added_to, shown
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.named_tuples import NamedTuple

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from autodetach.machine.graph import Activation, Node
+from autodetach.machine.activations import Activation
+from autodetach.machine.graph import Node
 from autodetach.machine.held import contents, graph_in
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.values import Mapping, Sequence, Value

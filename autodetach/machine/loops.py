@@ -8,10 +8,11 @@ from contextlib import closing
 from itertools import chain, islice
 
 from autodetach.kept import kept
+from autodetach.machine.activations import Activation, Loops
 from autodetach.machine.children import nodes_in, walk
 from autodetach.machine.definitions import Definitions
 from autodetach.machine.generators import ends
-from autodetach.machine.graph import Activation, Loops, Site
+from autodetach.machine.graph import Site
 from autodetach.machine.held import contents
 from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.module_tree import is_module

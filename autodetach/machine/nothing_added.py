@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.graph import Activation, Node, ancestors, pass_of
+from autodetach.machine.activations import Activation, pass_of
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.growth import MOVED, PICKED, trains
 from autodetach.machine.loops import UNROLLED
 from autodetach.machine.program_values import Frame

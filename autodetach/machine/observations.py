@@ -9,9 +9,10 @@ import ast
 from dataclasses import dataclass
 
 from autodetach.machine import parameter_groups
+from autodetach.machine.activations import diverge
 from autodetach.machine.core import Core
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, text_of
-from autodetach.machine.graph import Node, Site, diverge
+from autodetach.machine.graph import Node, Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.marks import HELD, OPTIMIZER, QUIET, WEIGHTS
 from autodetach.machine.module_tree import is_module

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeAlias
 
-from autodetach.machine.graph import Pass
+from autodetach.machine.activations import Pass
 from autodetach.machine.oracle import ORDER, Oracle
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import PASSED, SIZES, Sequence, Sym, Tensor, Value

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from autodetach.kept import kept
+from autodetach.machine.activations import Activation, Shown, pass_of
 from autodetach.machine.delays import MAX_DELAY, delay_of
-from autodetach.machine.graph import Activation, Differentiation, Node, Shown, pass_of
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.node_types import LOOPS
 
 Ways = list[tuple[ast.AST, bool]]

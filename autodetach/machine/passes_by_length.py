@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from autodetach.kept import kept
+from autodetach.machine.activations import Loops, Pass
 from autodetach.machine.children import blocks_of, children_of, nodes_in, stands_in
 from autodetach.machine.counted_keys import counter_of
-from autodetach.machine.graph import Loops, Pass
 from autodetach.machine.last_pass import MIRRORED
 from autodetach.machine.mentions import bound_by
 from autodetach.machine.remainders import RANGES, SHOWN, one_added_to, shown

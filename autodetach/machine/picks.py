@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator
 
+from autodetach.machine.activations import Activation, diverge
 from autodetach.machine.core import Core
 from autodetach.machine.events import Drawn, Step
 from autodetach.machine.extents import Extent, surely_meet
-from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge
+from autodetach.machine.graph import Differentiation, Node, Site, ancestors
 
 
 def perhaps_others(m: Core, d: Differentiation) -> frozenset[Node]:

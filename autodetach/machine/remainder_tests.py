@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.activations import Pass
 from autodetach.machine.alternation import Alternation
 from autodetach.machine.children import nodes_in
 from autodetach.machine.core import Core
-from autodetach.machine.graph import Pass, Site
+from autodetach.machine.graph import Site
 from autodetach.machine.oracle import TestKey
 from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.program_values import Frame, Function

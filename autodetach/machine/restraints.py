@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TypeAlias
 
+from autodetach.machine.activations import Loops
 from autodetach.machine.events import leads_to
-from autodetach.machine.graph import Differentiation, Loops, Node, Site
+from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.named_tuples import NamedTuple
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from autodetach.kept import kept
+from autodetach.machine.activations import Pass
 from autodetach.machine.apart import Apart
 from autodetach.machine.called_unseen import ask
 from autodetach.machine.constructor_arguments import keep
@@ -18,7 +19,6 @@ from autodetach.machine.entries import (
     not_reached,
     number_of_entries,
 )
-from autodetach.machine.graph import Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
 from autodetach.machine.parts import Part, Selection

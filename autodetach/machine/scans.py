@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from autodetach.machine.activations import Activation, pass_of
 from autodetach.machine.arguments import parameter_names
-from autodetach.machine.graph import Activation, Node, ancestors, pass_of
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.operands import expression_of
 from autodetach.machine.program_values import Frame
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Hashable, MutableMapping
 from typing import TYPE_CHECKING
 
+from autodetach.machine.activations import Activation, Loops, Pass
 from autodetach.machine.cut_short import CutShort
 from autodetach.machine.events import (
     AttributeSet,
@@ -21,7 +22,7 @@ from autodetach.machine.events import (
     Tail,
     TypeFault,
 )
-from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Lost, Node, Pass, Site
+from autodetach.machine.graph import Chain, Differentiation, Lost, Node, Site
 from autodetach.machine.marks import QUIET
 from autodetach.machine.oracle import Oracle, Policy, Setting, TestIndex, TestKey
 from autodetach.machine.passes import Ways

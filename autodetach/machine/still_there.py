@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from autodetach.machine.activations import Activation, pass_of
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, pass_of
 from autodetach.machine.held import contents, given_gradient, graph_kept, tensors_in
 from autodetach.machine.program_values import Function, Instance
 from autodetach.machine.values import Mapping, Sequence, Value

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from autodetach.machine.activations import Loops, Pass
 from autodetach.machine.events import Drawn, Stored, Tail
-from autodetach.machine.graph import Loops, Node, Pass
+from autodetach.machine.graph import Node
 from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
 from autodetach.machine.values import Mapping, Sequence, Tensor, Value

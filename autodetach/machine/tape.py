@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from autodetach.machine.activations import diverge
 from autodetach.machine.added_values import note_sum
 from autodetach.machine.detached_sums import note_detached
 from autodetach.machine.events import Crossing, Escape, IdleStep, Step
 from autodetach.machine.folding import is_copied, order_of_view
-from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
+from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage
 from autodetach.machine.held import MAX_LOST, compared, graph_in, lost_of, stored_in, unsure
 from autodetach.machine.passed_counts import note_counted, sizes_passed
 from autodetach.machine.restraints import SumDetached

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.graph import Activation, Node
+from autodetach.machine.activations import Activation
+from autodetach.machine.graph import Node
 from autodetach.machine.operands import expression_of
 from autodetach.machine.words import names_loader
 from autodetach.node_types import COMPREHENSIONS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.graph import pass_of, places_in, trail_of
+from autodetach.machine.activations import pass_of
+from autodetach.machine.graph import places_in, trail_of
 from autodetach.machine.growth import Growth, trains
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from autodetach.machine.activations import Activation, pass_of
 from autodetach.machine.cycles import cycle_of
-from autodetach.machine.graph import Activation, Differentiation, Node, ancestors, pass_of, trail_of
+from autodetach.machine.graph import Differentiation, Node, ancestors, trail_of
 from autodetach.machine.growth import LINEAR, PICKED, is_returned
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from autodetach.machine.activations import Activation, Pass, pass_of
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Differentiation, Node, Pass, pass_of
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
 from autodetach.machine.tails import Tails, is_draw_of_one_pass, loops_around, tails_of

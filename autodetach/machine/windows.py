@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable
 
+from autodetach.machine.activations import diverge
 from autodetach.machine.core import Core
-from autodetach.machine.graph import Differentiation, Node, Site, ancestors, diverge
+from autodetach.machine.graph import Differentiation, Node, Site, ancestors
 from autodetach.machine.held import graph_in
 from autodetach.machine.program_values import Frame
 from autodetach.machine.rhythms import covers, is_full, measured_by, rhythms, value_of

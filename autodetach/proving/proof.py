@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from autodetach.machine.activations import Activation, Loops, diverge, within
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Activation, Differentiation, Loops, Node, diverge, within
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.likeness import Likeness
 from autodetach.machine.passes import passes_after
 from autodetach.machine.run import Run

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from autodetach.kept import kept
-from autodetach.machine.graph import Differentiation, Node, ancestors, diverge, leading_to
+from autodetach.machine.activations import diverge
+from autodetach.machine.graph import Differentiation, Node, ancestors, leading_to
 from autodetach.view.program import place_text
 
 Reached = Counter[tuple[str, str]]

@@ -44,9 +44,10 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.activations import diverge, pass_of
 from autodetach.machine.children import walk
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Node, ancestors, diverge, pass_of
+from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled

@@ -67,7 +67,8 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
+from autodetach.machine.activations import Pass, diverge, pass_of
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule

@@ -79,7 +79,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
+from autodetach.machine.activations import Activation, diverge, pass_of
+from autodetach.machine.graph import Differentiation, Node, Site, ancestors, take_turns
 from autodetach.machine.kept_weights import COMPUTED
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run

@@ -61,8 +61,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.activations import diverge
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Site, diverge
+from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.crossings import crossings

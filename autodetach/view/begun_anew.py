@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.activations import Pass, pass_of
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Node, Pass, ancestors, pass_of
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.growing_stores import stored_alike
 from autodetach.machine.growth import Growth
 from autodetach.machine.interpreter import Machine

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from autodetach.machine.graph import Activation, Differentiation, Node, Storage, ancestors, pass_of
+from autodetach.machine.activations import Activation, pass_of
+from autodetach.machine.graph import Differentiation, Node, Storage, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Tensor

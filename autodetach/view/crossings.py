@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, diverge, pass_of
+from autodetach.machine.activations import Activation, Pass, diverge, pass_of
+from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor, Value

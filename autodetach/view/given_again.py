@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator
 
+from autodetach.machine.activations import Activation, Pass
 from autodetach.machine.arguments import parameter_names
-from autodetach.machine.graph import Activation, Differentiation, Pass
+from autodetach.machine.graph import Differentiation
 from autodetach.machine.program_values import Frame
 from autodetach.machine.told_of_values import is_scalar
 from autodetach.machine.values import Opaque

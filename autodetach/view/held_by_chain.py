@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from autodetach.machine.graph import Activation, Node, ancestors, diverge, pass_of
+from autodetach.machine.activations import Activation, diverge, pass_of
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Growth, saved_in_pass
 from autodetach.machine.program_values import Frame

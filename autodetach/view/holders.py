@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from autodetach.kept import kept
+from autodetach.machine.activations import Activation, Pass
 from autodetach.machine.children import nodes_in
-from autodetach.machine.graph import Activation, Differentiation, Pass
+from autodetach.machine.graph import Differentiation
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.marks import ITEMS, is_mark
 from autodetach.machine.program_values import Class, Frame, Function, Instance

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from autodetach.machine.graph import Differentiation, Pass, within
+from autodetach.machine.activations import Pass, within
+from autodetach.machine.graph import Differentiation
 
 
 class LaterInPass:

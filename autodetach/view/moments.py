@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from autodetach.machine.activations import Activation, Loops, Pass
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Place, trail_of
+from autodetach.machine.graph import Differentiation, Node, Place, trail_of
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from autodetach.kept import kept
+from autodetach.machine.activations import Pass, diverge, pass_of
 from autodetach.machine.children import statements_in, walk
 from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, calls_of, diverge, pass_of, trail_of
+from autodetach.machine.graph import Chain, Differentiation, Node, Site, calls_of, trail_of
 from autodetach.machine.growing import growths
 from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run

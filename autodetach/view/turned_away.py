@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from autodetach.machine.graph import Activation, Loops
+from autodetach.machine.activations import Activation, Loops
 from autodetach.machine.last_pass import once_in
 from autodetach.machine.passes import asks_for_none
 from autodetach.machine.run import Run
