@@ -9,6 +9,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 CALLABLES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+NAMING = (*DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+"""What binds the name that it has as its `name`, which no `ast.Name` tells."""
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)

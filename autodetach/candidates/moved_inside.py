@@ -278,7 +278,7 @@ def _is_read(node: ast.AST) -> bool:
 
 def _body(activation: Activation) -> list[ast.stmt]:
     node = activation.node
-    if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
+    if isinstance(node, (*LOOPS, *FUNCTIONS)):
         return node.body
     function = getattr(activation.frame, "node", None)
     return function.body if isinstance(function, FUNCTIONS) else []

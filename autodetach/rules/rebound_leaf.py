@@ -58,6 +58,7 @@ from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.machine.updates_on_tape import updates_on_tape
+from autodetach.node_types import FUNCTIONS, LOOPS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.own_gradient import (
     EntryUpdate,
@@ -175,10 +176,7 @@ def _updates(program: Program, owner: str, reader: ast.AST, tensors: _Tensors) -
 
 def _may_run_again(program: Program, node: ast.AST) -> bool:
     """Whether a statement stands in a loop, or in a function, which a loop may call."""
-    return any(
-        isinstance(at, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef))
-        for at in program.enclosing(node)
-    )
+    return any(isinstance(at, (*LOOPS, *FUNCTIONS)) for at in program.enclosing(node))
 
 
 def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> Suspect:

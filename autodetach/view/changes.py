@@ -8,6 +8,7 @@ from autodetach.machine.children import walk
 from autodetach.machine.program_values import External, Instance
 from autodetach.machine.spelling import arguments_of, last_word, spelled
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
+from autodetach.node_types import NAMING
 from autodetach.view.called_with import is_bound_once, is_called, works_in_place
 from autodetach.view.changing_calls import (
     UPDATING,
@@ -29,7 +30,6 @@ OF_ALL = frozenset("set_default_dtype set_default_tensor_type set_default_device
 """What tells the way in which all later tensors are made."""
 OF_WEIGHTS = frozenset("apply load_state_dict half double bfloat16".split())
 """Methods that change the weights of a module in place."""
-BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 NO_VALUES = frozenset("requires_grad_ detach_ share_memory_".split())
 """Methods that change a tensor in place, and none of its values."""
 
@@ -58,7 +58,7 @@ class Changes(WhatIsRead):
             return self._is_changing_call(node, before=before)
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             return direct and self._is_imported_anew(node)
-        if isinstance(node, BINDING):
+        if isinstance(node, NAMING):
             return direct and node.name in self._reading.names
         if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
             return False

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.children import walk
+from autodetach.node_types import NAMING
 
 
 def free_name(tree: ast.AST, *wishes: str) -> str | None:
@@ -33,8 +34,6 @@ def bound_otherwise(node: ast.AST) -> str | None:
         return (node.asname or node.name).partition(".")[0]
     if isinstance(node, ast.MatchMapping):
         return node.rest
-    if isinstance(
-        node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-    ):
+    if isinstance(node, NAMING):
         return node.name
     return None

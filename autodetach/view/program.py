@@ -19,7 +19,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Sequence
-from autodetach.node_types import COMPREHENSIONS, DEFINITIONS
+from autodetach.node_types import COMPREHENSIONS, DEFINITIONS, SCOPES
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -146,7 +146,7 @@ class Program:
     def scope(self, node: ast.AST) -> ast.AST:
         """The function, class or module in whose block a node stands."""
         for at in self.enclosing(node):
-            if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)):
+            if isinstance(at, (*SCOPES, ast.Module)):
                 return at
         return self.tree
 
