@@ -39,6 +39,10 @@ class Project(Protocol):
         """How people call a line: "line 12", with the file where it is not the root, or the cell of a notebook."""
         ...
 
+    def cell_of(self, line: int) -> int | None:
+        """The number of the cell in which a line stands, if the root is a notebook and that is a line of it."""
+        ...
+
     def load(self, name: str, importer: Module) -> Module | None:
         """The file that `import name` means in `importer` (leading dots: relative), or None if it is none of these."""
         ...

@@ -128,6 +128,11 @@ class Files:
         at = self.sources[module.path].place_of_line(line)
         return f"line {line}" if at.cell is None else f"cell {at.cell}, line {at.line}"
 
+    def cell_of(self, line: int) -> int | None:
+        """See `Project.cell_of`."""
+        module = self.module_at(line)
+        return self.sources[module.path].place_of_line(line).cell if module is self.root else None
+
     def edited(self, sources: Mapping[str, Source]) -> Edited:
         """The same program with other sources for some of its files. Raises SyntaxError and ValueError."""
         return Edited(self, sources)
@@ -189,6 +194,10 @@ class Edited:
     def line_name(self, line: int) -> str:
         """See `Project.line_name`: nobody reads what is said of an edited program."""
         return self._base.line_name(line)
+
+    def cell_of(self, line: int) -> int | None:
+        """See `Project.cell_of`."""
+        return self._base.cell_of(line)
 
     def load(self, name: str, importer: Module) -> Module | None:
         """See `Project.load`."""

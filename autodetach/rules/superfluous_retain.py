@@ -27,8 +27,9 @@ view, which may hand out the same graph again, if a later loss of the pass comes
 made such a part, if a function of an imported file is given it: other callers may walk it again, if each pass of a loop
 computes with the same argument of a function that nobody in view calls: a graph that it has is walked in each of them,
 if its function, one that has called it, or one that these call differentiates where a switch of the program, as it is
-set, does not lead, or so does one that no name calls, as `TABLE[kind](out)`, or if only its gradient, which stays,
-tells that such an argument is a leaf.
+set, does not lead, or so does one that no name calls, as `TABLE[kind](out)`, if a cell of a notebook walks what another
+cell has built: who runs it again walks that again, or if only its gradient, which stays, tells that such an argument is
+a leaf.
 
 ## When it stays silent
 When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves out
@@ -59,7 +60,7 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, is_walked_again
+from autodetach.machine.graph import Differentiation, is_walked_again, trail_of
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import External, Function, Method, Native
 from autodetach.machine.spelling import arguments_of
@@ -261,7 +262,7 @@ def _candidates(program: Program, d: Differentiation) -> Iterator[Candidate]:
 
 
 def _doubt(program: Program, d: Differentiation) -> str | None:
-    ways = (_given_again, _switched_off, _no_leaf, may_be_kept_within)
+    ways = (_given_again, _switched_off, _no_leaf, _in_another_cell, may_be_kept_within)
     return next((doubt for way in ways if (doubt := way(program, d))), None)
 
 
@@ -294,6 +295,15 @@ def _switched_off(program: Program, d: Differentiation) -> str | None:
     for at in walks_not_reached(program, d):
         return f"{program.place(at)} may walk the graph too, where nothing leads as the program is set"
     return None
+
+
+def _in_another_cell(program: Program, d: Differentiation) -> str | None:
+    """A doubt where a cell of a notebook walks what another one has built: who runs it twice walks that twice."""
+    made = (trail_of(n) for n in d.walked if not n.leaf)
+    built = {program.cell(trail[0][0]) for trail in made if trail}
+    own = program.cell(d.trail[0][0] if d.trail else d.call)
+    other = next((cell for cell in built if cell != own), None) if own is not None else None
+    return None if other is None else f"whoever runs this cell again walks the graph of cell {other} again"
 
 
 def _waits_for_option(program: Program, d: Differentiation) -> bool:

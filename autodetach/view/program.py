@@ -143,6 +143,11 @@ class Program:
         project = self.analysis.project
         return f"line {line(node)}" if project is None else project.line_name(line(node))
 
+    def cell(self, node: ast.AST) -> int | None:
+        """The cell of a notebook in which a node stands."""
+        project = self.analysis.project
+        return None if project is None else project.cell_of(line(node))
+
     def scope(self, node: ast.AST) -> ast.AST:
         """The function, class or module in whose block a node stands."""
         for at in self.enclosing(node):
