@@ -191,7 +191,7 @@ class Assignments(Imports):
                 return
             key = ("[]", self.key(index))
             if not cut_parts.is_of_tensor(index):
-                cut_parts.cut_by_store(this, key, value, named=isinstance(index, str))
+                cut_parts.cut_by_store(self, this, key, value, named=isinstance(index, str))
                 told_by_parts.number_put(self, this, key, value, site, source)
             this.attrs[key] = value
             self.escape([value], site, "[]")

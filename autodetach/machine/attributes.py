@@ -389,7 +389,7 @@ class Attributes(Core):
         elif isinstance(value, (Opaque, Function, Native)):
             if isinstance(value, Opaque):
                 rated(self, value, name, new, site)
-                cut_parts.cut_by_store(value, name, new, named=True)
+                cut_parts.cut_by_store(self, value, name, new, named=True)
                 alike_calls.set_otherwise(value)
                 settings.set_surely(self, value, name)
             value.attrs[name] = new

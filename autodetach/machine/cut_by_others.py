@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.core import Core
-from autodetach.machine.cut_parts import cut_in_place
+from autodetach.machine.cut_parts import cut_in_place, let_go
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.held import tensors_in
 from autodetach.machine.marks import OUT_OF_VIEW, WEIGHTS
@@ -26,12 +26,12 @@ def cut_by_method(m: Core, this: Opaque, name: str, given: list[Value], site: Si
     """`state.detach()`, which does nothing to tensors, `state.reset()`, which they have not, and `net.reset(state)`."""
     if given:
         cut_by_call(m, name, given, site)
-    if says_so(name) and _is_of_library(this) and _is_alone(m, site):
+    if says_so(name) and name != "detach_" and _is_of_library(this) and _is_alone(m, site):
         callee = site.node.func if isinstance(site.node, ast.Call) else None
         read = callee.value if isinstance(callee, ast.Attribute) else None
-        if name != "detach" or not _is_tensor(m, this, read):
-            cut_in_place(this)
-            this.node = None
+        if name != "detach" or not (_is_retained(this) or _is_tensor(m, this, read)):
+            cut_in_place(m, this)
+            let_go(m, this)
 
 
 def cut_by_call(m: Core, name: str, given: list[Value], site: Site) -> None:
@@ -43,7 +43,7 @@ def cut_by_call(m: Core, name: str, given: list[Value], site: Site) -> None:
             is_cut = isinstance(held, Tensor) and "detach" in name.lower() and _was_walked(held)
             if is_cut or (isinstance(held, Opaque) and _is_of_library(held)):
                 m.cut[held] = m.clock
-                held.node = None
+                let_go(m, held)
 
 
 def says_so(name: str) -> bool:
@@ -73,6 +73,12 @@ def _is_out_of_view(made: Node) -> bool:
 def _was_walked(this: Tensor | Opaque) -> bool:
     node = this.node
     return node is not None and not node.leaf and bool(node.walked_by or _whole(node).walked_by)
+
+
+def _is_retained(this: Opaque) -> bool:
+    """Whether its graph was kept where it was walked: it goes on, or nobody had asked for that."""
+    node = this.node
+    return node is not None and any(d.retain for n in (node, _whole(node)) for d in n.walked_by)
 
 
 def _whole(node: Node) -> Node:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from autodetach.machine.activations import Loops
-from autodetach.machine.events import leads_to
+from autodetach.machine.events import behind, leads_to
 from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.named_tuples import NamedTuple
@@ -59,6 +60,17 @@ class GraphLent(NamedTuple):
         return leads_to(self.nodes, goals)
 
 
+class PerhapsCut(NamedTuple):
+    """From `clock` on, no history is assumed of what code out of view has given: it may have been cut, or not."""
+
+    nodes: tuple[Node, ...]
+    clock: int
+
+    def graph(self) -> Iterator[Node]:
+        """What is still its graph if it has not been cut, as far as that is looked at."""
+        return behind(self.nodes)
+
+
 class SumDetached(NamedTuple):
     """A running sum is detached in these passes, which tells that its terms have history."""
 
@@ -91,6 +103,6 @@ class RetainedRead(NamedTuple):
 
 
 Restraint: TypeAlias = (
-    CallableGiven | GradientWatched | GraphLent | NetworkGiven | RetainedRead | SumDetached | ToldApart | WeightNormed
-    | WeightShared
+    CallableGiven | GradientWatched | GraphLent | NetworkGiven | PerhapsCut | RetainedRead | SumDetached | ToldApart
+    | WeightNormed | WeightShared
 )  # fmt: skip

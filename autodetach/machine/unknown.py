@@ -138,7 +138,7 @@ def _of_tensor(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict
         return result
     if name == "detach_":
         m.cut[this] = m.clock
-        cut_parts.cut_in_place(this)
+        cut_parts.cut_in_place(m, this)
         this.node = None
         return this
     if name in MOVED and (this.node is None or WEIGHTS in this.attrs):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autodetach.machine.events import GraphRead
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.marks import OUT_OF_VIEW
-from autodetach.machine.restraints import WeightNormed, WeightShared
+from autodetach.machine.restraints import PerhapsCut, WeightNormed, WeightShared
 from autodetach.machine.run import Run
 from autodetach.machine.values import Tensor
 from autodetach.view.kept_within import kept_within
@@ -27,8 +27,9 @@ class NeededAgain:
 
     def may_be(self, d: Differentiation) -> bool:
         ways: tuple[Callable[[Differentiation], bool], ...] = (
-            self._may_be_drawn, self._is_handed_on, self._is_read, self._may_share, self._keeps_weights,
-            self._shares_weights, self._kept_within.is_given_by_same, self._kept_within.is_kept_by_called,
+            self._may_be_drawn, self._is_handed_on, self._may_be_uncut, self._is_read, self._may_share,
+            self._keeps_weights, self._shares_weights,
+            self._kept_within.is_given_by_same, self._kept_within.is_kept_by_called,
         )  # fmt: skip
         return any(may_be(d) for may_be in ways)
 
@@ -46,6 +47,16 @@ class NeededAgain:
         """When code that is not in view has last got a graph with a node in it."""
         escapes = sorted(self._run.machine.escapes, key=lambda escape: escape.clock)
         return {node: escape.clock for escape in escapes for node in escape.graph()}
+
+    def _may_be_uncut(self, d: Differentiation) -> bool:
+        """Whether a part of the graph belongs to what may go on with it, though no history is assumed of that."""
+        return any(self._perhaps_cut.get(node, -1) >= d.number for node in d.walked if not node.leaf)
+
+    @cached_property
+    def _perhaps_cut(self) -> dict[Node, int]:
+        """When a graph with a node in it was last assumed to be cut."""
+        cuts = [fact for fact in self._run.machine.restraints if isinstance(fact, PerhapsCut)]
+        return {node: fact.clock for fact in cuts for node in fact.graph()}
 
     def _is_read(self, d: Differentiation) -> bool:
         """Whether its nodes are read by way of `.grad_fn`, at any time: a node that is kept has them later, too."""

@@ -77,3 +77,63 @@ def test_what_may_be_a_tensor_is_detached_as_a_whole() -> None:
     text = TRAINING.format(cut="print(state.shape, state[0].norm())")
     (found,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
     assert found.fix is not None
+
+
+RETAINING = """\
+import torch
+from torch import nn
+
+
+def train(model, data):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epoch in range(3):
+        state = model.begin_state()
+        for x, y in data:
+            {cut}
+            out, state = model(x, state)
+            loss = nn.functional.mse_loss(out, y)
+            optimizer.zero_grad()
+            loss.backward(retain_graph=True)
+            optimizer.step()
+"""
+SURELY = {
+    "whole": "state.detach_()",
+    "in-a-loop": "for s in state: s.detach_()",
+    "in-a-comprehension": "[s.detach_() for s in state]",
+    "values": "for v in state.values(): v.detach_()",
+    "bound": "state = [s.detach() for s in state]",
+}
+PERHAPS = {
+    "by-index": "state[0].detach_()",
+    "unpacked": "h, c = state; h.detach_()",
+    "first": "next(iter(state)).detach_()",
+    "attribute": "state.h = state.h.detach()",
+    "method-out-of-view": "state.reset()",
+    "method-of-the-network": "model.reset(state)",
+    "function-out-of-view": "reset_states(state)",
+}
+DROPPED = {
+    "whole": "state.detach()",
+    "by-index": "state[0].detach()",
+    "in-a-loop": "for s in state: s.detach()",
+}
+
+
+def codes_where_retained(cut: str) -> list[str]:
+    text = RETAINING.format(cut=cut)
+    return [f.code for f in check(Source.from_bytes(text.encode(), "program.py"), CheckOptions(fixes=False)).findings]
+
+
+@pytest.mark.parametrize("name", SURELY)
+def test_no_graph_need_be_retained_behind_a_sure_cut(name: str) -> None:
+    assert codes_where_retained(SURELY[name]) == ["AD103"]
+
+
+@pytest.mark.parametrize("name", PERHAPS)
+def test_what_is_perhaps_cut_may_be_walked_again(name: str) -> None:
+    assert codes_where_retained(PERHAPS[name]) == []
+
+
+@pytest.mark.parametrize("name", DROPPED)
+def test_where_the_graph_is_retained_a_dropped_copy_cuts_nothing(name: str) -> None:
+    assert codes_where_retained(DROPPED[name]) == ["AD402", "AD302"]
