@@ -80,7 +80,8 @@ NUMBERS = {"math": frozenset(dir(math))}
 def from_a_star(project: Project | None, module: Module, name: str) -> External | None:
     """What a name is that a file has from PyTorch by a star, its own or that of a file that it imports by one.
 
-    The last star that binds it counts. What one out of view binds nobody knows: a name in front of it may be another.
+    Or from a file that is at hand, and too much to be looked at: see `State.left_out`. The last star that binds it
+    counts. What one out of view binds nobody knows: a name in front of it may be another.
     """
     found = _bound(project, module, name, {module.path})
     return found if isinstance(found, External) else None
@@ -99,7 +100,8 @@ def _bound(project: Project | None, module: Module, name: str, seen: set[str]) -
             continue
         inner = None if project is None else project.load(dotted, module)
         if inner is None:
-            return True
+            left_out = project is not None and project.is_left_out(dotted, module)
+            return External(f"{dotted}.{name}") if left_out else True
         if inner.path in seen:
             continue
         seen.add(inner.path)

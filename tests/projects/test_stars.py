@@ -13,6 +13,7 @@ from autodetach.checks import CheckOptions
 from autodetach.machine.project import Module
 from autodetach.machine.star_names import NAMES, NUMBERS, OTHERS, OTHERWISE, from_a_star
 from autodetach.projects.imports import Imports, forget
+from autodetach.projects.project import Files
 from autodetach.source import Source
 
 
@@ -57,6 +58,19 @@ def test_the_last_star_counts(lines: str, name: str, meant: str | None) -> None:
     module = Module("/it/train.py", "train", ast.parse(lines.replace("; ", "\n")), 0, 10)
     found = from_a_star(None, module, name)
     assert (None if found is None else found.path) == meant
+
+
+@pytest.mark.parametrize("lines", ["from drawing import *", "from passed import *"])
+def test_a_name_may_be_of_a_file_that_is_left_out(tmp_path: Path, lines: str) -> None:
+    drawing, path = str(tmp_path / "drawing.py"), str(tmp_path / "train.py")
+    Path(drawing).write_text("def draw(x):\n    return (x > 0).float()\n")
+    (tmp_path / "passed.py").write_text("from drawing import *\n")
+    forget()
+    source = Source.from_text(f"import torch\n{lines}\n", path)
+    for without, meant in ((frozenset({drawing}), "drawing.draw"), (frozenset[str](), None)):
+        files = Files(path, source, ast.parse(source.text), Imports(path, str(tmp_path)), None, without)
+        found = from_a_star(files, files.root, "draw")
+        assert (None if found is None else found.path) == meant
 
 
 def test_a_number_of_a_later_star_is_none_of_torch(tmp_path: Path) -> None:
