@@ -166,7 +166,7 @@ def is_behind(d: Differentiation, within_pass: Pass, around: Loops) -> bool:
 
 
 def proven(node: Node) -> bool:
-    """Whether a value has history for certain: it was differentiated, or no unknown callable stands on the way.
+    """Whether a value has history for certain: it was differentiated, or some way to a leaf has no unknown callable.
 
     A sibling of what is differentiated (`loss, accuracy = model.step(x)`) may well be a number.
     """
@@ -180,9 +180,9 @@ def proven(node: Node) -> bool:
             return True
         if n.op == "part" and any(p.walked_by for p in n.parents):
             continue
-        if not n.assumed and n.op != "part":
+        if not (n.assumed or n.parents or n.op == "part"):
             return True
-        if n.op in OPS or n.op == "part":
+        if not n.assumed or n.op in OPS or n.op == "part":
             stack.extend(n.parents)
     return False
 
