@@ -215,12 +215,14 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         return is_floating(m, t)
     if name in NUMBER_METHODS:
         return _number(m, t, name, args, site)
-    if name in EFFECTS or name in ("register_hook", "retain_grad", "share_memory_"):
+    if name in EFFECTS:
         if name == "retain_grad":
             if t.node is None:
                 m.type_fault(site, "calls `retain_grad` of what does not require grad", "hook")
             t.retains_since = m.clock
-        return m.opaque(name) if name == "register_hook" else None
+        if name.startswith("register_"):
+            return m.opaque(name)
+        return t if name.endswith("_") else None
     if t.node is not None and name in dtypes.TAKING_TYPES and dtypes.is_cast_to_integers(name, args, kwargs):
         return operation(m, "long", [t], {}, site)
     if name in MOVES and (t.node is None or t.node.leaf):

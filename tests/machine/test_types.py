@@ -37,6 +37,10 @@ QUESTIONS = (
     "nn.LayerNorm(3, elementwise_affine=False).bias is None",
     "nn.InstanceNorm1d(3).weight is None",
     "nn.InstanceNorm1d(3, affine=True).weight is None",
+    "type(torch.zeros(1).share_memory_()) == torch.Tensor",
+    "type(torch.zeros(1).apply_(abs)) == torch.Tensor",
+    "type(torch.zeros(1).map_(torch.ones(1), max)) == torch.Tensor",
+    "torch.ones(1, requires_grad=True).retain_grad() is None",
 )
 
 
