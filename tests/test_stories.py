@@ -147,3 +147,21 @@ for optimizer, loss in zip(optimizers, [left(seen).mean(), right(seen).mean()]):
 def test_what_the_losses_of_several_passes_share_is_named() -> None:
     (finding,) = check(Source.from_text(PLAYERS, "program.py"), CheckOptions()).findings
     assert "the graph of `trunk(torch.rand(4, 3)).tanh()` is built once" in finding.message
+
+
+@pytest.mark.parametrize("moved", ["type(torch.FloatTensor)", "to('cpu')", "float()"])
+def test_a_network_out_of_view_has_its_name_wherever_it_is_moved(moved: str) -> None:
+    text = f"""\
+import torch
+from nets import build
+
+net = build().{moved}
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(4, 2)
+out = net(net(x))
+out.mean().backward(retain_graph=True)
+optimizer.step()
+out.pow(2).mean().backward()
+"""
+    [finding] = check(Source.from_bytes(text.encode(), "train.py"), CheckOptions(fixes=False)).findings
+    assert (finding.code, finding.story[0].text) == ("AD202", "builds the graph; `build` saves tensors for backward")

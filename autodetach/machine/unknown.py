@@ -90,6 +90,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     result = _of_anything(m, this, name, args, kwargs, site)
     if type(result) is Opaque and result is not this:
         result.giver = this
+        if name in MOVED or name == "type":
+            result.name = this.name
         if this.lost:
             result.lost = lost_by_arrays(this, *args)
         if ARRAY in this.attrs and name in ("sum", "mean") and not args and not kwargs:
