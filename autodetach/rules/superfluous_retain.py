@@ -35,7 +35,8 @@ a leaf.
 When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves out
 paths of the function, which may do so, or those that go another way in the next pass, when a later pass may, as one in
 which a count has come to its end (`n -= 1`, `if n == 0:`), when `create_graph` is set, when the flag is not the literal
-`True`, when a part of the graph is handed to code that is not in view afterwards, when its nodes are read by way of
+`True`, when a part of the graph is handed to code that is not in view afterwards, when it may go on in a state of which
+only a part is cut, or that code out of view is told to begin anew (`state.reset()`), when its nodes are read by way of
 `.grad_fn`, which is more than to print one, when another loss of the pass comes from a network out of view, which gave
 what this one is computed with, too, or from a method of one that was called for this one, and is given nothing with a
 graph: it may compute with what is kept, when all of the graph was made out of view, as that of a parameter `loss`, when
