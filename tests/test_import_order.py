@@ -209,7 +209,7 @@ ORDER = (
     "candidates.by_parts",
     "candidates.detaching candidates.clipped_together candidates.shared_calls candidates.one_number",
     "candidates.cover candidates.reads candidates.made candidates.changed_later candidates.wider_types",
-    "candidates.grown_alike",
+    "candidates.grown_alike candidates.mixed_states",
     "candidates.held_by_layer candidates.copied_apart",
     "candidates.moved_begin candidates.placed_reads candidates.new_leaves candidates.wanted_updates",
     "candidates.called_inside candidates.only_shown",

@@ -27,12 +27,13 @@ def cover(
     """The fewest bindings that hold all of the operands, nearest first; none if one operand has no name."""
     holders_of = holders_of or again.of
     left = {id(o): o for o in operands}
+    stepping = _stepping(again, d)
     chosen: dict[str, Holder] = {}
     while left:
         options: dict[str, tuple[set[int], Holder]] = {}
         for key, operand in left.items():
             for holder in holders_of(operand):
-                holder = _rooted(d, holder)
+                holder = _rooted(d, holder, stepping)
                 if not _placeable(program, d, holder, activation):
                     holder = _inside(program, d, holder, activation.node)
                 if _placeable(program, d, holder, activation) and not _is_rebound(program, d, holder, activation.node):
@@ -95,17 +96,33 @@ def _inwardness(d: Moment, holder: Holder) -> int:
     return max((i for i, (_, f) in enumerate(d.trail) if f is holder.frame), default=-1)
 
 
-def _rooted(d: Moment, holder: Holder) -> Holder:
-    """The same binding as it is written in the innermost running frame that has a name for its owner."""
+def _stepping(again: Replay, d: Moment) -> frozenset[Frame]:
+    """The running functions that step parameters behind a differentiation, themselves or by what they call."""
+    behind = (s for s in again.machine.steps if s.what != "grad" and s.clock > d.number)
+    step = next((s for s in behind if s.loops[-1:] == d.loops[-1:]), None)
+    return frozenset(f for _, f in step.trail if isinstance(f, Frame)) if step is not None else frozenset()
+
+
+def _rooted(d: Moment, holder: Holder, stepping: frozenset[Frame]) -> Holder:
+    """The same binding as it is written in the innermost running frame that has a name for its owner.
+
+    Of the methods of one object, what only differentiates, as `self.manual_backward(loss)`, is no place for that if one
+    that calls it steps behind it.
+    """
     if holder.owner is None:
         return holder
+    first: Holder | None = None
     for _, frame in reversed(d.trail):
         if not isinstance(frame, Frame) or frame is holder.frame:
-            return holder
+            break
         for name, value in frame.names.items():
             if value is holder.owner:
-                return replace(holder, frame=frame, name=name, text=name + holder.rest, depth=1)
-    return holder
+                found = replace(holder, frame=frame, name=name, text=name + holder.rest, depth=1)
+                if not stepping or (frame in stepping and (first is None or first.name == name)):
+                    return found
+                first = first or found
+                break
+    return first or holder
 
 
 def _inside(program: Program, d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:

@@ -134,7 +134,7 @@ def structural(template: str, value: Value) -> str | None:
     if isinstance(value, (Tensor, Opaque)):
         return None if isinstance(value, Opaque) and has_parts(value) else f"{template}.detach()"
     if isinstance(value, Sequence) and value.items and value.kind in ("tuple", "list"):
-        name = _element_name(template)
+        name = element_name(template)
         if all(isinstance(v, (Tensor, Opaque)) for v in value.items):
             inner = f"{name}.detach() for {name} in {template}"
             return f"tuple({inner})" if value.kind == "tuple" else f"[{inner}]"
@@ -179,7 +179,7 @@ def _dictionary(template: str, value: Mapping) -> str | None:
     return f"{{**{template}, {', '.join(f'{json.dumps(key)}: {new}' for key, new in parts.items())}}}"
 
 
-def _element_name(template: str) -> str:
+def element_name(template: str) -> str:
     """A name for the elements of a state: `s`, or `t` inside of `s`, `state` of `states`."""
     last = template.rpartition(".")[2].strip("_")
     if last.isidentifier() and last.endswith("ies") and len(last) > 5:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.cover import cover, is_bound_first
 from autodetach.candidates.detaching import structural
+from autodetach.candidates.mixed_states import if_tensors
 from autodetach.candidates.reads import Repair, at_read, is_set_to_none
 from autodetach.machine.activations import Activation
 from autodetach.machine.held import graph_in
@@ -44,7 +45,7 @@ def truncated(
 def truncated_if_any(
     program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
 ) -> Iterator[Repair]:
-    """The same at the end of the pass, where variables may still be None then, for what nothing else repairs."""
+    """The same at the end of the pass, where variables, or parts of them, may be None, if nothing else repairs it."""
     yield from _at_the_end(program, again, d, activation, crossed, if_any=True)
 
 
@@ -81,7 +82,8 @@ def _at_the_end(
     """Detach the bindings that carry the state, behind the step at the end of the pass.
 
     Where a name of the pass itself is nearer than what lasts, that is tried first, and then what lasts. With `if_any`,
-    variables that may still be None there, as where only one step of several gives the state, are let be None.
+    variables that may still be None there, as where only one step of several gives the state, are let be None, and
+    tuples and lists may have None or numbers beside the tensors.
     """
     operands = [operand for _, operand, _ in crossed]
     chosen = cover(program, again, d, activation, operands)
@@ -116,17 +118,22 @@ def _detached(
     early: list[Codemod] = []
     late: list[Codemod] = []
     optional: set[str] = set()
+    mixed: set[str] = set()
     for frame in dict.fromkeys(h.frame for h in chosen.values()):
         own = [h for h in chosen.values() if h.frame is frame]
         held = {h.text: _cut(h, is_leaf=h in asked) for h in own}
         statement = placed(program, d, frame, activation.node)
+        if statement is not None and if_any and program.imports_torch(statement):
+            parts = {h.text: if_tensors(h.text, h.value) for h in own if held[h.text] is None}
+            held |= parts
+            mixed |= parts.keys()
         if statement is None or None in held.values():
             return
         if any(may_be_no_tensor(program, statement, h.text, h.value) for h in own):
             return
         if if_any:
             scope = program.scope(statement)
-            none = {text for text in held if text.isidentifier() and is_set_to_none(scope, text)}
+            none = {text for text in held if text.isidentifier() and is_set_to_none(scope, text)} - mixed
             held.update((text, f"{held[text]} if {text} is not None else None") for text in none)
             optional |= none
         anchor = behind_step(program, again.machine, d, statement, frame)
@@ -134,12 +141,13 @@ def _detached(
         early.append(InsertStatement(anchor, body))
         late.append(InsertStatement(last_mention(program, anchor, list(held)), body))
     shown = ", ".join(f"`{t}`" for t in chosen)
-    if if_any and not optional:
+    if if_any and not optional and not mixed:
         return
-    kept = ", if there is one" if if_any else ""
+    kept = ", if there is one" if optional else ""
+    what = "the tensors in " if mixed else ""
     kept += f", and make {', '.join(f'`{h.text}`' for h in asked)} require grad again" if asked else ""
-    yield f"detach {shown} where it enters the next pass{kept}", tuple(early)
-    yield f"detach {shown} at the end of the pass{kept}", tuple(late)
+    yield f"detach {what}{shown} where it enters the next pass{kept}", tuple(early)
+    yield f"detach {what}{shown} at the end of the pass{kept}", tuple(late)
 
 
 def _asked_about(again: Replay, activation: Activation, held: Iterable[Holder]) -> list[Holder]:
