@@ -251,6 +251,7 @@ ORDER = (
     "candidates.begun_again",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",
     "candidates.without_mode candidates.stored_and_carried candidates.stored_copies candidates.cut_between",
+    "candidates.cut_where_set",
     "candidates.begun_in_method",
     "candidates.carried candidates.stored_values candidates.handed_to_sum",
     "candidates.summed_without_graph",

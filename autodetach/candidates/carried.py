@@ -15,6 +15,13 @@ from autodetach.candidates.begun_sum import begun_in_pass
 from autodetach.candidates.begun_with_sequence import begun_with_sequence
 from autodetach.candidates.begun_with_states import begun_with_states
 from autodetach.candidates.cover import cover
+from autodetach.candidates.cut_where_set import (
+    cut_in_objects,
+    cut_where_bound,
+    is_deep,
+    is_for_later,
+    is_shared_in_pass,
+)
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.emptied_when_entered import emptied_when_entered
@@ -129,6 +136,8 @@ def for_carried_state(
     c = _carried(program, run, d, now, crossed, doubt)
     if c is None:
         return
+    from autodetach.codemods import target_of
+
     if doubt is None:
         yield from terms_without_graph(program, run, now.activation, set(ancestors(c.makers)))
     own = [*asked_by_instance(run), *own_cuts(program, c.again, c.at, now.activation, c.there)]
@@ -136,7 +145,11 @@ def for_carried_state(
     if doubt is None:
         yield from _as_elsewhere(c, has_own=bool(own))
     acted = list(acted_without_graph(program, run, c.makers)) if doubt is None else []
-    yield from _cut_off(c, own, acted)
+    set_without = list(_where_set(c))
+    for message, codemods in set_without:
+        if is_shared_in_pass(run, c.makers, [target_of(codemod) for codemod in codemods]):
+            yield Candidate(message, codemods, c.doubt or READ_AT_ONCE, cuts=True)
+    yield from _cut_off(c, own, acted, set_without)
     if doubt is None:
         yield from _trained_otherwise(c)
     yield from own_terms(program, d, crossed)
@@ -229,9 +242,10 @@ def _held(c: Carried) -> dict[str, Holder]:
     return cover(c.program, c.again, c.at, c.now.activation, [operand for _, operand, _ in c.there])
 
 
-def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate]) -> Iterator[Candidate]:
+def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate], set_without: list[Repair]) -> Iterator[Candidate]:
     """The state is detached: where it is stored, by a method of its own, or at the end of the pass.
 
+    Of an object inside of others, it is detached where it is set: there may be more of them than have been seen.
     A cut where a network reads its state would be in its training, too: what has `acted` comes before, and is used up.
     """
     stored = list(stored_operands(c.run, c.crossed))
@@ -245,6 +259,11 @@ def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate]) -> Iterator[
         yield from (Candidate(message, codemods, AVERAGED, cuts=True) for message, codemods in detached)
     for message, codemods in stored_and_carried(c.program, c.again, c.at, c.now.activation, c.there, together):
         yield Candidate(message, codemods, c.doubt or EARLIER)
+    is_inside = any(h.owner is not None and is_deep(h) for h in _held(c).values())
+    for message, codemods in set_without if is_inside else ():
+        yield from c.with_removals(message, codemods, c.doubt or EARLIER)
+        if is_for_later(c.run, c.makers):
+            yield Candidate(message, codemods, c.doubt or EARLIER, cuts=True)
     begun = begun_in_pass(c.program, c.d, c.now.activation, c.crossed)
     whole = whole_tables(c.program, c.again, c.at, c.now.activation, c.there)
     cut_where_read = {message for message, _ in at_read(c.program, c.there)}
@@ -261,6 +280,8 @@ def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate]) -> Iterator[
         yield from c.with_removals(message, codemods, why)
         if repair in written and all(fills_a_place(c.program, maker) for maker in c.makers):
             yield Candidate(message, codemods, c.doubt or READ_AT_ONCE, cuts=True)
+    for message, codemods in () if is_inside else set_without:
+        yield Candidate(message, codemods, c.doubt or EARLIER, last_resort=True)
     for message, codemods in truncated_if_any(c.program, c.again, c.at, c.now.activation, c.there):
         for candidate in c.with_removals(message, codemods, c.doubt or (EARLIER if c.is_drawn else None)):
             yield replace(candidate, last_resort=True)
@@ -268,6 +289,11 @@ def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate]) -> Iterator[
         yield Candidate(message, codemods, c.doubt or EARLIER, last_resort=True)
     for message, codemods in detached if c.is_drawn else ():
         yield Candidate(message, codemods, c.doubt or DRAWN, cuts=True)
+
+
+def _where_set(c: Carried) -> Iterator[Repair]:
+    yield from cut_in_objects(c.program, c.run, c.makers)
+    yield from cut_where_bound(c.program, c.run, c.again, c.now.activation, c.there)
 
 
 def _emptied(c: Carried, appended: list[Stored]) -> Iterator[Repair]:

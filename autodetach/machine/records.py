@@ -6,7 +6,9 @@ import ast
 
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import Core
+from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
+from autodetach.machine.held import keeps_history
 from autodetach.machine.implicit_calls import special
 from autodetach.machine.keywords import left_to_default
 from autodetach.machine.marks import ITEMS
@@ -159,6 +161,8 @@ def fill(m: Core, this: Instance, cls: Class, args: list[Value], kwargs: dict[st
             continue
         if field.kept:
             this.attrs[field.name] = value
+            if not cls.frozen and keeps_history(value):
+                m.attributes_set.append(AttributeSet(this, field.name, value, site))
         else:
             only_here.append(value)
     if is_named_tuple(cls):

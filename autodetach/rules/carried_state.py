@@ -30,7 +30,9 @@ Unsafe where gradient of earlier passes is cut off: truncated backpropagation is
 that is made anew for each sample, or one backward after the loop, may be what you meant. Safe where nothing is
 differentiated at all, unless a loss is computed behind the loop, of parameters that nothing has trained before and that
 are not in `eval()` mode. The state is detached where it enters the next pass, that of a generator behind its `yield`,
-never inside a cell, and never where it still feeds the loss of its own pass. Where what makes it would then learn
+never inside a cell, and never where it still feeds the loss of its own pass. That of an object inside of others,
+`tracks[i].feat`, is detached where it is set, so is one that stands beside None or a number, and one that two losses of
+a pass come to, one behind the step of the other, though it feeds them. Where what makes it would then learn
 nothing, the losses of a sequence are added up, and differentiated once behind it. A state that every epoch takes
 through the same sequence begins anew with it, so does a sum that nothing ever sets back to its zero, or only an epoch
 that begins, and what another loop calls in each of its passes, as `reset(net)`, is called in this one too, as
@@ -43,7 +45,8 @@ an object with a memo, which the loop asks for more than one value, in each pass
 retains its gradient is made a leaf again. What the first pass measures and keeps for all others (`if not self.begun:`)
 is measured without its graph. What enters a running average in a method like `update_target`, or the largest number so
 far, is detached there, if each loss still trains something without it; what each pass adds to a memory that only later
-passes read, as it is added, if other losses train what makes it: unsafe. What is to be frozen by `requires_grad =
+passes read, as it is added, if other losses train what makes it: unsafe. What a function returns, and a memory takes
+whole, is detached in its `return`, if nothing else calls the function: unsafe. What is to be frozen by `requires_grad =
 False` where it is no leaf, which raises, is detached there. What a module that the pass steps has made of the next
 state, and `value = next_value` hands on, is computed again there: unsafe. A transform that every pass asks for the same
 parameter is made without a cache, which would give what the first pass has made of it: unsafe where the file makes
