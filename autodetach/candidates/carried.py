@@ -22,6 +22,7 @@ from autodetach.candidates.cut_where_set import (
     is_for_later,
     is_shared_in_pass,
 )
+from autodetach.candidates.detached_where_returned import where_returned
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.emptied_when_entered import emptied_when_entered
@@ -249,7 +250,8 @@ def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate], set_without:
     A cut where a network reads its state would be in its training, too: what has `acted` comes before, and is used up.
     """
     stored = list(stored_operands(c.run, c.crossed))
-    elements = [element for _, element in stored]
+    returned = [] if stored else where_returned(c.program, c.run, c.crossed)
+    elements = returned or [element for _, element in stored]
     together = stored_together(c.run, [event for event, _ in stored]) if c.is_drawn else []
     detached = [*at_store(elements), *at_key(c.program, c.run, c.crossed, elements)]
     written = list(at_store(copied_in(c.program, c.makers)))
@@ -276,7 +278,8 @@ def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate], set_without:
             yield Candidate(message, codemods, c.doubt or EMPTIED)
             continue
         # Where it is not known which of several states is read, what is compared may not show what is cut off.
-        why = c.doubt or (EARLIER if c.is_drawn and repair in own + shortened else None)
+        is_cut = (c.is_drawn and repair in own + shortened) or (returned and repair in detached)
+        why = c.doubt or (EARLIER if is_cut else None)
         yield from c.with_removals(message, codemods, why)
         if repair in written and all(fills_a_place(c.program, maker) for maker in c.makers):
             yield Candidate(message, codemods, c.doubt or READ_AT_ONCE, cuts=True)
