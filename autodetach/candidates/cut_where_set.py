@@ -13,9 +13,10 @@ from autodetach.candidates.detaching import leaves_of_display
 from autodetach.candidates.kept_for_copy import Kept, as_written, detached
 from autodetach.candidates.reads import Repair
 from autodetach.candidates.states_in_records import given_to
+from autodetach.machine.activations import Activation, diverge
 from autodetach.machine.children import walk
 from autodetach.machine.events import AttributeSet
-from autodetach.machine.graph import Activation, Node, diverge
+from autodetach.machine.graph import Node
 from autodetach.machine.held import graph_in
 from autodetach.machine.program_values import Class
 from autodetach.machine.run import Run
