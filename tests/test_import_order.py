@@ -203,7 +203,7 @@ ORDER = (
     "view.only_differentiated",
     "view.turned_away",
     "view.*",
-    "view.alike view.filled view.told_by_tag view.networks_apart",
+    "view.alike view.filled view.told_by_tag view.networks_apart view.still_linked",
     # What may repair them.
     "candidates",
     "candidates.by_parts",

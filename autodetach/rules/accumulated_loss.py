@@ -61,11 +61,9 @@ from dataclasses import replace
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
-from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Growth, makers_of_returned
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled
-from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.own_gradient import statements_of_own_updates
 from autodetach.view.program import Program, is_update, line, observed_of, text
@@ -87,6 +85,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     from autodetach.view.held_by_chain import is_held_by_chain
     from autodetach.view.lifetime import comes_again, left_of, walked
     from autodetach.view.never_read import is_never_read
+    from autodetach.view.still_linked import is_linked
     from autodetach.view.targets import target_of
 
     statement = program.statement(growth.node.site.node)
@@ -127,7 +126,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         lambda: _doubted(program, growth, repairs_of_sum(program, growth, statement, elements), IDLE * is_idle),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
         lasts=lambda edited: (
-            _is_linked(program, edited, (growth.node.site.scope, *spot), growth)
+            is_linked(program, edited, (growth.node.site.scope, *spot), growth)
             or (
                 dies
                 and is_held_by_chain(program, edited, growth, [e.node for e in growth.elements], dies=True)
@@ -147,30 +146,6 @@ def _returned(growth: Growth) -> set[Node]:
     """What the function that has the loop hands to its callers, who keep it when its states are gone."""
     frame = growth.activation.frame
     return makers_of_returned(frame) if isinstance(frame, Frame) else set()
-
-
-def _is_linked(before: Program, after: Program, place: tuple[object, ...], growth: Growth) -> bool:
-    """Whether a place still links the graph of every pass to the next one, as where the sum begins with history.
-
-    If it is spelled otherwise by now, it is one that links them and was not there before. Another loop may go on to do
-    so by the same place, as the one that sums up a loss by the method that counts up what is shown.
-    """
-    from autodetach.view.held_by_chain import loop_known
-
-    linked = _linked(after).get(place[0], set())
-    return (*place, loop_known(growth.activation)) in linked or not linked <= _linked(before).get(place[0], set())
-
-
-@once
-def _linked(program: Program) -> dict[object, set[tuple[object, ...]]]:
-    """The places of a program that link graph to that of earlier passes, by function: that, text, number and loop."""
-    from autodetach.view.held_by_chain import loop_known
-
-    found: dict[object, set[tuple[object, ...]]] = {}
-    for node, activation in (one for run in program.runs for one in linked_nodes(run)):
-        place = (node.site.scope, *program.spot(node.site.node), loop_known(activation))
-        found.setdefault(node.site.scope, set()).add(place)
-    return found
 
 
 def _is_set_once(program: Program, statement: ast.stmt) -> bool:
