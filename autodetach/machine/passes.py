@@ -68,12 +68,12 @@ def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
 
 
 def _has_found_first(activation: Activation, ways: Ways) -> bool:
-    """Whether the latest pass of a loop was the first to find what is None at first: what comes of it, the next shows.
+    """Whether the latest pass of a loop was the first to find what is None, or in no dict, at first.
 
-    `if step > 1: average = loss if average is None else 0.9 * average + 0.1 * loss`, say.
+    What comes of it, the next shows: `if step > 1: average = loss if average is None else 0.9 * average + 0.1 * loss`.
     """
     first, latest = activation.begun[0], activation.begun[-1]
-    found = {way for way in ways[latest:] if asks_for_none(way[0])}
+    found = {way for way in ways[latest:] if asks_for_none(way[0]) or _asks_for_member(way[0])}
     return bool(found) and not found <= set(ways[first:latest])
 
 
@@ -85,6 +85,13 @@ def asks_for_none(node: ast.AST) -> bool:
         return False
     against = test.comparators[0]
     return isinstance(against, ast.Constant) and against.value is None
+
+
+@kept
+def _asks_for_member(node: ast.AST) -> bool:
+    """Whether an `if`, or a conditional expression, asks whether something is in a container."""
+    test = node.test if isinstance(node, (ast.If, ast.IfExp)) else None
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.In, ast.NotIn))
 
 
 def note_training(activation: Activation, outer: Activation, last: Differentiation, ways: Ways) -> None:

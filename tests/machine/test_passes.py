@@ -20,7 +20,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 def rounds(loader, epochs):
     total = 0.0
     for epoch in range(epochs):
-        seen, average = 0, None
+        seen, average, kept = 0, None, {{}}
         for step, x in enumerate(loader):
 {}
 
@@ -99,9 +99,15 @@ for loss_of in (plain, plain, {third}):
     assert [a.passes for a in machine.activations if isinstance(a.node, ast.For)][1:] == passes
 
 
-def test_what_the_third_pass_finds_first_is_seen_in_a_fourth() -> None:
-    average = "average = loss if average is None else 0.9 * average + 0.1 * loss"
-    assert _passes(TRAINING + f"seen += 1\nif seen > 1:\n    {average}") == [[4, 2, 1]]
+@pytest.mark.parametrize(
+    ("kept", "average"),
+    [
+        ("average", "loss if average is None else 0.9 * average + 0.1 * loss"),
+        ("kept[0]", "loss if 0 not in kept else 0.9 * kept[0] + 0.1 * loss"),
+    ],
+)
+def test_what_the_third_pass_finds_first_is_seen_in_a_fourth(kept: str, average: str) -> None:
+    assert _passes(TRAINING + f"seen += 1\nif seen > 1:\n    {kept} = {average}") == [[4, 2, 1]]
 
 
 def test_what_trains_nothing_may_do_something_else_in_an_outer_pass() -> None:
