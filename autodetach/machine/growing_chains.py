@@ -59,7 +59,8 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         is_outermost = _outermost(child, activation)
         is_long = not is_outermost and _is_long(run, activation)
         is_long = is_long and not picks_each(activation, [e.node for e in elements])
-        lasts = is_outermost or (
+        is_search = not (is_sum or activation.bounded or activation.over_modules) and _descends(run, activation)
+        lasts = is_outermost or is_search or (
             is_long and (is_sum or _descends(run, activation) or _begins_in_loop(child, activation))
         )
         ends = not walked and not lasts and is_long and _ends_with_call(child, activation)

@@ -362,6 +362,48 @@ def train(model, graph, loader):
         loss.backward()
         optimizer.step()
 """,
+    "attack-that-is-trained-on": """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 3)
+sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def attacked(x, y):
+    for _ in range(2):
+        other = x.clone().requires_grad_(True)
+        for _ in range(20):
+            (g,) = torch.autograd.grad(nn.functional.cross_entropy(net(other), y), other)
+            other = torch.clamp(other + 0.01 * g.sign(), -1, 1)
+    return other
+
+
+for _ in range(30):
+    x, y = torch.rand(8, 4), torch.randint(3, (8,))
+    loss = nn.functional.cross_entropy(net(attacked(x, y)), y)
+    sgd.zero_grad()
+    loss.backward()
+    sgd.step()
+""",
+    "samples-that-others-train-on": """\
+import torch
+from torch import nn
+
+
+class Energy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(2, 8), nn.SiLU(), nn.Linear(8, 1))
+
+    def sample(self, x):
+        for _ in range(3):
+            x = x if x.requires_grad else x.requires_grad_(True)
+            for _ in range(20):
+                (g,) = torch.autograd.grad(self.net(x).sum(), x)
+                x = torch.tanh(x - 0.1 * g)
+        return x
+""",
 }
 
 LOUD = {
@@ -401,6 +443,27 @@ def serve():
     while True:
         state = cell(torch.randn(1, 4), state)
         print(state.argmax().item())
+""",
+    ),
+    "search-in-rounds": (
+        "AD302",
+        """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 4)
+
+
+def settled(x):
+    for _ in range(3):
+        x = x.detach().requires_grad_()
+        for _ in range(24):
+            (g,) = torch.autograd.grad(net(x).pow(2).mean(), x)
+            x = torch.tanh(x - 0.1 * g)
+    return x.detach()
+
+
+print(settled(torch.rand(2, 4)).mean())
 """,
     ),
     "evaluation-with-its-graph": (
