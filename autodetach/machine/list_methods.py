@@ -123,6 +123,7 @@ def _remove(m: Core, this: Sequence, args: Args, site: Site) -> Value:
 
 def _rotate(m: Core, this: Sequence, args: Args, site: Site) -> Value:
     by = args[0] if args else 1
+    this.extent = Extent(object())
     if this.exact and this.items and isinstance(by, int):
         by %= len(this.items)
         this.items[:] = [*this.items[-by:], *this.items[:-by]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable
 
 from autodetach.machine.core import Core
@@ -37,7 +38,7 @@ def sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
         step = index.step if isinstance(index.step, int) and index.step > 0 else None
         is_open = isinstance(index.lower, int) and index.upper is None and index.step is step
         items = (this.items[index.lower :: step] if is_open else []) or list(this.items)
-    extent = None if is_sure else _extent_of(this).part(*(_key(m, p) for p in parts))
+    extent = None if is_sure else _extent_copied(m, this, site).part(*(_key(m, p) for p in parts))
     if extent is not None:
         _note_part(m, this, extent, items, site)
     if not are_known and not isinstance(index.lower, int) and begins_anywhere(site):
@@ -72,6 +73,25 @@ def without(m: Core, this: Sequence, index: Slice) -> None:
 
 def _extent_of(this: Sequence) -> Extent:
     return this.extent if this.extent is not None else Extent(this)
+
+
+def _extent_copied(m: Core, this: Sequence, site: Site) -> Extent:
+    """What was copied in the same expression begins where its source does: `list(memory)[:4]` of a deque.
+
+    Not of what has lost elements at its front by now, as a ring may between two passes that fill it by a loop inside.
+    """
+    source, node = this.copied, site.node
+    if source is None or this.extent is not None or this.kind == "set":
+        return _extent_of(this)
+    is_new = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call) and this.born == m.clock
+    is_whole = not source.dropped and (source.maxlen is None or _is_filled_here(m, source))
+    return _extent_of(source if is_new and is_whole else this)
+
+
+def _is_filled_here(m: Core, this: Sequence) -> bool:
+    """Whether each pass of the loop that is running puts something into a container by itself."""
+    loop = m.loops[-1].activation if m.loops else None
+    return all(event.loops and event.loops[-1].activation is loop for event in m.stored_in.get(this, ()))
 
 
 def _key(m: Core, bound: Value) -> Hashable:

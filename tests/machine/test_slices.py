@@ -33,6 +33,10 @@ APART = {
     "at a place nobody knows": "k = len(values) // 3\nsum(values[:k]).backward()\nsum(values[k:]).backward()\n",
     "ended by the first": "sum(values[:6][:8]).backward()\nsum(values[6:]).backward()\n",
     "turned round": "sum(values[:6]).backward()\nvalues.reverse()\nsum(values[:6]).backward()\n",
+    "halves of copies": "sum(list(values)[:6]).backward()\nsum(list(values)[6:]).backward()\n",
+    "a copy turned round": (
+        "sum(list(values)[:6]).backward()\nturned = list(values)\nturned.reverse()\nsum(turned[:6]).backward()\n"
+    ),
     "off the end": "while values:\n    part, values = values[-4:], values[:-4]\n    sum(part).backward()\n",
 }
 AGAIN = {
@@ -47,8 +51,36 @@ AGAIN = {
     "every second and third": "sum(values[::2]).backward()\nsum(values[::3]).backward()\n",
     "one that a stride begins at": "sum(values[4::2]).backward()\nsum(values[3:6]).backward()\n",
     "backwards": "sum(values[::-1]).backward()\nsum(values[:6]).backward()\n",
+    "copies": "sum(list(values)[:4]).backward()\nsum(values.copy()[2:6]).backward()\n",
     "after the whole": "sum(values).backward()\nfor k in range(0, 12, 4):\n    sum(values[k : k + 4]).backward()\n",
 }
+
+RING = """\
+from collections import deque
+
+ring = deque(maxlen={})
+for t, x in enumerate(torch.randn(48, 4)):
+    ring.append(model(x))
+    if t % 4 == 3:
+        sum(list(ring)[:{}]).backward()
+"""
+REFILLED = """\
+from collections import deque
+
+ring = deque(maxlen=12)
+for _ in range(3):
+    for x in torch.randn(12, 4):
+        ring.append(model(x))
+    sum(list(ring)[:4]).backward()
+"""
+TURNED = """\
+from collections import deque
+
+ring = deque(values)
+for _ in range(3):
+    sum(list(ring)[:4]).backward()
+    ring.rotate(-4)
+"""
 
 STEP = "sgd = torch.optim.SGD(model.parameters(), lr=0.1)\n"
 STALE = {
@@ -104,3 +136,14 @@ def test_what_a_loop_takes_off_is_not_computed_again_in_it() -> None:
 
 def test_elements_may_be_stored_after_a_step() -> None:
     assert _codes(STEP + YOUNGER) == []
+
+
+@pytest.mark.parametrize(
+    "program", [RING.format(4, 2), RING.format(8, 3).replace("% 4 == 3", "% 8 == 7"), REFILLED, TURNED]
+)
+def test_a_ring_has_others_in_front_once_it_is_filled_anew(program: str) -> None:
+    assert _codes(program) == []
+
+
+def test_a_ring_has_the_same_in_front_as_long_as_it_is_not_full() -> None:
+    assert _codes(RING.format(8, 4)) == ["AD302"]
