@@ -92,6 +92,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             _starts_as_number(run, cycle[0] if is_begun else child),
             link=child,
             ends=ends,
+            through=frozenset(node.site.node for node in cycle),
         )
         if walked or lasts:
             found.append(growth)

@@ -49,7 +49,8 @@ class Growth(NamedTuple):
     `freeing` is the differentiation that did so. `stored` is where the tensor was put into a container, `keeper` where
     that was put into the one that grows: the same, if there is but one. `link` is what a chain has of an earlier pass.
     `tails`: each pass differentiates what it has put there, and reads no more of the container than that. `ends`: it
-    lives as long as the call of a function that is called again and again.
+    lives as long as the call of a function that is called again and again. `through` are the places that a chain leads
+    through from one pass to the next.
     """
 
     kind: str  # "chain" or "store"
@@ -68,6 +69,7 @@ class Growth(NamedTuple):
     link: Node | None = None
     tails: Tails | None = None
     ends: bool = False
+    through: frozenset[ast.AST] = frozenset()
 
 
 def is_over_network(loop: ast.AST | None) -> bool:

@@ -68,6 +68,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.activations import Pass, diverge, pass_of
@@ -88,7 +89,10 @@ def find(program: Program) -> Iterator[Suspect]:
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
+    written = {g.link.site.node for g in program.growths if g.linear and g.elements and _overwrites(g.link)}
     for growth in program.growths:
+        if not written.isdisjoint(growth.through):
+            continue  # `table[at] = 0.5 * table[at] + 0.5 * loss`: what is read there links it, too
         if growth.kind == "chain" and not growth.linear and (growth.dead or not begins_anew(program, growth)):
             from autodetach.candidates.growing_state import growing_state
 
@@ -96,6 +100,11 @@ def find(program: Program) -> Iterator[Suspect]:
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
+
+
+def _overwrites(link: Node | None) -> TypeGuard[Node]:
+    """Whether a chain goes on by a part of a tensor that is written anew."""
+    return link is not None and link.op == "__setitem__"
 
 
 # ---- suspects
