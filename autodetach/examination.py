@@ -157,7 +157,7 @@ class Examination:
         return list(found.values())
 
     def _finding(self, views: list[Suspect], search: Repairs | None) -> Finding:
-        """One finding for a fault: the first view with a safe fix, else with an unsafe one, else the first.
+        """One finding for a fault: the first view with a safe fix, else with an unsafe one, else the first sure one.
 
         Other repairs that pass, of any view, are its alternatives: safe ones first, else in the order of the rules.
         """
@@ -171,7 +171,7 @@ class Examination:
             if fix.why_unsafe is None and not self.options.alternatives:
                 break
         proven.sort(key=lambda one: one[1].why_unsafe is not None)
-        shown, chosen = proven[0] if proven else (views[0], None)
+        shown, chosen = proven[0] if proven else (next((view for view in views if not view.is_guess), views[0]), None)
         path, start, end = self._span(shown.node)
         rule = next(r for r in RULES if r.code == shown.code)
         return Finding(

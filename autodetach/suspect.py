@@ -65,6 +65,7 @@ class Suspect:
     `untrains` tells whether an edited program comes to where a leaf is trained, and has cut that off from its gradient.
     `crosses`: it is that gradient crosses from one pass into the next, so that a repair can only cut it off there.
     `ends`: the program ends there, so that what comes behind is seen only once it is repaired.
+    `is_guess`: it blames what a repair of it would change; where none passes, another view of the fault is shown.
     `is_spelling`: its first candidate says the same in other words, so that several can be proven at once.
     """
 
@@ -80,6 +81,7 @@ class Suspect:
     observed: tuple[str, ...] = ()
     crosses: bool = False
     ends: bool = False
+    is_guess: bool = False
     is_spelling: bool = False
     lasts: Callable[[Program], bool] | None = None
     untrains: Callable[[Run, Run], bool] | None = None

@@ -129,6 +129,7 @@ def _suspect(
         lambda: _candidates(program, run, event, cuts),
         fault_of(program, second),
         observed_of(program, event.evidence),
+        is_guess=isinstance(event, StaleSaved),
     )
 
 
