@@ -27,9 +27,9 @@ view, which may hand out the same graph again, if a later loss of the pass comes
 made such a part, if a function of an imported file is given it: other callers may walk it again, if each pass of a loop
 computes with the same argument of a function that nobody in view calls: a graph that it has is walked in each of them,
 if its function, one that has called it, or one that these call differentiates where a switch of the program, as it is
-set, does not lead, or so does one that no name calls, as `TABLE[kind](out)`, if a cell of a notebook walks what another
-cell has built: who runs it again walks that again, or if only its gradient, which stays, tells that such an argument is
-a leaf.
+set, does not lead, or so does one that no name calls, as `TABLE[kind](out)`, in a notebook: who runs a cell again may
+walk what other cells have built, or what its own last run has left, or if only its gradient, which stays, tells that
+such an argument is a leaf.
 
 ## When it stays silent
 When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves out
@@ -263,7 +263,7 @@ def _candidates(program: Program, d: Differentiation) -> Iterator[Candidate]:
 
 
 def _doubt(program: Program, d: Differentiation) -> str | None:
-    ways = (_given_again, _switched_off, _no_leaf, _in_another_cell, may_be_kept_within)
+    ways = (_given_again, _switched_off, _no_leaf, _run_again, may_be_kept_within)
     return next((doubt for way in ways if (doubt := way(program, d))), None)
 
 
@@ -298,13 +298,16 @@ def _switched_off(program: Program, d: Differentiation) -> str | None:
     return None
 
 
-def _in_another_cell(program: Program, d: Differentiation) -> str | None:
-    """A doubt where a cell of a notebook walks what another one has built: who runs it twice walks that twice."""
+def _run_again(program: Program, d: Differentiation) -> str | None:
+    """A doubt in a notebook: a cell that is run twice may walk what others have built, or what its last run has left."""
+    own = program.cell(d.trail[0][0] if d.trail else d.call)
+    if own is None:
+        return None
     made = (trail_of(n) for n in d.walked if not n.leaf)
     built = {program.cell(trail[0][0]) for trail in made if trail}
-    own = program.cell(d.trail[0][0] if d.trail else d.call)
-    other = next((cell for cell in built if cell != own), None) if own is not None else None
-    return None if other is None else f"whoever runs this cell again walks the graph of cell {other} again"
+    other = next((cell for cell in built if cell is not None and cell != own), None)
+    what = "what it has left, or is imported," if other is None else f"the graph of cell {other}"
+    return f"whoever runs this cell again may walk {what} again"
 
 
 def _waits_for_option(program: Program, d: Differentiation) -> bool:
