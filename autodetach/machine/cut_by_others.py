@@ -10,7 +10,7 @@ import ast
 
 from autodetach.machine.core import Core
 from autodetach.machine.cut_parts import cut_in_place, let_go
-from autodetach.machine.graph import Node, Site
+from autodetach.machine.graph import Node, Site, is_walked_again
 from autodetach.machine.held import tensors_in
 from autodetach.machine.marks import OUT_OF_VIEW, WEIGHTS
 from autodetach.machine.spelling import spelled
@@ -76,9 +76,10 @@ def _was_walked(this: Tensor | Opaque) -> bool:
 
 
 def _is_retained(this: Opaque) -> bool:
-    """Whether its graph was kept where it was walked: it goes on, or nobody had asked for that."""
+    """Whether its graph was kept where it was walked, and not for another walk so far: it goes on, or in vain."""
     node = this.node
-    return node is not None and any(d.retain for n in (node, _whole(node)) for d in n.walked_by)
+    walks = [d for n in (node, _whole(node)) for d in n.walked_by] if node is not None else []
+    return any(d.retain and not is_walked_again(d) for d in walks)
 
 
 def _whole(node: Node) -> Node:

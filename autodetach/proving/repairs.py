@@ -36,7 +36,7 @@ NAMING = (ast.Name, ast.Attribute, ast.Subscript)
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in units of `machine.running`: as much as finding its faults, and a bit."""
-FUEL_FOR_COMPARING = 30
+FUEL_FOR_COMPARING = 10
 """What it costs to look, in an edited program, for one of the faults that are known."""
 FUEL_FOR_SETTINGS = 10_000
 """What may be spent besides on other settings of the program; behind that, repairs are as the program is written."""
