@@ -11,17 +11,22 @@ from collections.abc import Collection, Iterable, Iterator
 from autodetach.candidates.cover import is_bound_first
 from autodetach.candidates.detaching import leaves_of_display
 from autodetach.candidates.kept_for_copy import Kept, as_written, detached
+from autodetach.candidates.perhaps_none import is_perhaps_none
 from autodetach.candidates.reads import Repair
 from autodetach.candidates.states_in_records import given_to
 from autodetach.machine.activations import Activation, diverge
+from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Node
 from autodetach.machine.held import graph_in
 from autodetach.machine.program_values import Class
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import arguments_of, is_none
 from autodetach.machine.values import Sequence, Value
+from autodetach.node_types import FUNCTIONS
 from autodetach.view.assigned import assigned
+from autodetach.view.by_name import calls_in_view
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.program import Program, listed
@@ -34,7 +39,7 @@ def cut_in_objects(program: Program, run: Run, makers: Iterable[Node]) -> Iterat
     kept: dict[ast.expr, Kept] = {}
     for setting in settings or ():
         one = as_written(program, setting) or _as_constructed(program, setting)
-        if one is None:
+        if one is None or _may_be_none(program, one.value):
             return
         kept[one.value] = one
     every = [list(detached(one)) for one in kept.values()]
@@ -112,6 +117,18 @@ def _as_constructed(program: Program, setting: AttributeSet) -> Kept | None:
     call = setting.site.node
     given = given_to(call, setting.owner).get(setting.name) if isinstance(call, ast.Call) else None
     return None if given is None else Kept(given, setting.value, program.statement(call))
+
+
+def _may_be_none(program: Program, value: ast.expr) -> bool:
+    """Whether it is a name that is a constant by default, or that a call in view gives None: `self.set(None)`."""
+    if isinstance(value, ast.IfExp):
+        return is_none(value.body) or is_none(value.orelse)
+    if not isinstance(value, ast.Name):
+        return False
+    scope = program.scope(value)
+    is_given = isinstance(scope, FUNCTIONS) and value.id in all_parameter_names(scope.args)
+    calls = calls_in_view(program, scope.name) if is_given and isinstance(scope, FUNCTIONS) else ()
+    return is_perhaps_none(program, value) or any(is_none(given) for call in calls for given in arguments_of(call))
 
 
 def _bound(program: Program, run: Run, loop: Activation, holder: Holder) -> list[ast.expr]:

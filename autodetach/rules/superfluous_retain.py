@@ -299,7 +299,7 @@ def _switched_off(program: Program, d: Differentiation) -> str | None:
 
 
 def _run_again(program: Program, d: Differentiation) -> str | None:
-    """A doubt in a notebook: a cell that is run twice may walk what others have built, or what its last run has left."""
+    """A doubt in a notebook: a cell that is run twice may walk what others have built, or its last run has left."""
     own = program.cell(d.trail[0][0] if d.trail else d.call)
     if own is None:
         return None
