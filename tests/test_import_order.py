@@ -67,7 +67,7 @@ ORDER = (
     "machine.added_values",
     "machine.constructor_arguments machine.tape machine.converters",
     "machine.core",
-    "machine.others",
+    "machine.others machine.swallowing",
     "machine.settings machine.loss_weights machine.by_place machine.non_leaves",
     "machine.old_types machine.threads machine.enumerations machine.graph_reads machine.number_readers",
     "machine.kept_numbers machine.numpy_draws machine.rhythms machine.steering_branches",

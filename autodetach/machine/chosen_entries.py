@@ -11,8 +11,8 @@ import ast
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
 from autodetach.machine.core import Core
-from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.program_values import Function
+from autodetach.machine.swallowing import is_taken
 from autodetach.machine.values import Mapping, Value
 from autodetach.node_types import CallableNode
 
@@ -24,7 +24,7 @@ def is_set_elsewhere(m: Core, this: Mapping, key: Value) -> bool:
     """
     if not isinstance(key, str) or not m.trail or m.trail[0][1].function is not None:
         return False
-    if is_ready_for(m.trail, "KeyError"):
+    if is_taken(m, "KeyError"):
         return False
     tops = {frame.top for _, frame in m.trail[-1:]} | {space.frame for space in m.namespaces.values()}
     return any(

@@ -12,6 +12,7 @@ from autodetach.machine.opened import UNWIND, Leave, unwind
 from autodetach.machine.parametrizations import CACHED
 from autodetach.machine.program_values import External, Instance, Iterable, Native
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.swallowing import CAUGHT, Takes, taken_by, taking
 from autodetach.machine.threads import GROUPS
 from autodetach.machine.values import GradMode, Opaque, Value
 
@@ -33,9 +34,11 @@ def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
     if isinstance(context, Instance) and isinstance(context.cls, External) and context.cls.path == CACHED:
         return context, _keeping_parametrized(m)
     if isinstance(context, Iterable) and context.once:
-        return _generated(context)
+        return _generated(context, taken_by(m, context))
     if isinstance(context, Instance):
         return _of_instance(m, context, site)
+    if isinstance(context, Opaque) and CAUGHT in context.attrs:
+        return context, _suppressing(taken_by(m, context))
     if isinstance(context, Opaque) and context.name in GROUPS:
         return context, _waiting(m)
     if isinstance(context, Opaque) and context.name not in KEEP_THE_MODE:
@@ -55,9 +58,11 @@ def decorated(m: Expressions, make: Callable[[], Value], function: Value) -> Nat
     """A function that runs in a context, which `make` gives for each call."""
 
     def call(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        _, leave = enter(m, make(), site)
+        context = make()
+        _, leave = enter(m, context, site)
         try:
-            result = m.call(function, args, kwargs, site)
+            with taking(m, taken_by(m, context)):
+                result = m.call(function, args, kwargs, site)
         except Raised as error:
             if leave(error):
                 return None
@@ -70,6 +75,10 @@ def decorated(m: Expressions, make: Callable[[], Value], function: Value) -> Nat
 
 def _nothing_to_leave(error: Raised | None) -> bool:
     return False
+
+
+def _suppressing(takes_it: Takes | None) -> Leave:
+    return lambda error: error is not None and takes_it is not None and takes_it(error.name)
 
 
 def _switched(m: Expressions, context: GradMode, site: Site) -> Leave:
@@ -152,13 +161,13 @@ def _stacked(m: Expressions, stack: Instance, site: Site) -> Leave:
     return leave
 
 
-def _generated(context: Iterable) -> tuple[Value, Leave]:
+def _generated(context: Iterable, takes_it: Takes | None) -> tuple[Value, Leave]:
     """`@contextmanager`: the generator runs up to its `yield`, and goes on from there."""
     running = context.start(False)
 
     def leave(error: Raised | None) -> bool:
         next(running, None)
-        return False
+        return error is not None and takes_it is not None and takes_it(error.name)
 
     return next(running, None), leave
 

@@ -9,6 +9,7 @@ from autodetach.machine.implicit_calls import own_method, special
 from autodetach.machine.marks import WEIGHTS, is_mark
 from autodetach.machine.program_values import Instance
 from autodetach.machine.state import MISSING
+from autodetach.machine.swallowing import expects_fault
 from autodetach.machine.told_of_values import is_member
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
@@ -44,7 +45,7 @@ def _twin(m: Core, this: Instance, attrs: dict[str, Value]) -> Instance:
 def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if not args:
         return None
-    is_told = len(args) == 1 and not kwargs and not (m.expecting and m.expecting[-1])
+    is_told = len(args) == 1 and not kwargs and not expects_fault(m)
     return _DeepCopy(m, args[0], site, is_told).of(args[0])
 
 

@@ -14,7 +14,7 @@ from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
 from autodetach.machine.marks import HELD, WEIGHTS
 from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.passes import MAX_PASSES
-from autodetach.machine.program_values import Frame, Instance, NamesOf, Namespace
+from autodetach.machine.program_values import Class, External, Frame, Instance, NamesOf, Namespace
 from autodetach.machine.program_values import Iterable as Iterable_
 from autodetach.machine.restraints import ToldApart
 from autodetach.machine.state import MAX_LISTED, Kept, Raised
@@ -214,6 +214,10 @@ class Core(Tape):
 
     def lookup(self, value: Value, name: str, site: Site) -> Value:
         """As `attribute`, but MISSING where the value certainly has no such attribute."""
+        raise NotImplementedError
+
+    def class_attribute(self, cls: Class | External, name: str) -> Value:
+        """The raw entry for `name` in the order of look-up, or MISSING."""
         raise NotImplementedError
 
     def open_context(self, context: Value, site: Site) -> tuple[Value, Callable[[Raised | None], bool]]:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from autodetach.machine.classes import library_bases
 from autodetach.machine.core import Core
-from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.state import Raised
+from autodetach.machine.swallowing import is_taken
 from autodetach.machine.values import Mapping, Sequence, Value
 
 BASES = frozenset({"Dataset", "IterableDataset"})
@@ -45,7 +45,7 @@ def _ended(m: Core, work: Callable[[], object]) -> Raised | None:
     try:
         work()
     except Raised as error:
-        if error.value is not None or is_ready_for(m.trail, error.name):
+        if error.value is not None or is_taken(m, error.name):
             raise
         del m.type_faults[faults:]
         return error

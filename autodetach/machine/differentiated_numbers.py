@@ -7,8 +7,8 @@ import ast
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Site
+from autodetach.machine.swallowing import expects_fault, is_taken
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.values import Sym, Value
 
@@ -21,7 +21,7 @@ def is_differentiated(m: Core, this: Value, name: str, site: Site) -> bool:
     if name != "backward" or not (isinstance(this, Sym) and this.lost and is_number(this)):
         return False
     is_sure = isinstance(site.node, ast.Call) and all(one.sure for one in this.lost)
-    return is_sure and not any(m.expecting) and not is_ready_for(m.trail, "AttributeError")
+    return is_sure and not expects_fault(m) and not is_taken(m, "AttributeError")
 
 
 def differentiate_number(m: Core, this: Sym, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:

@@ -15,6 +15,7 @@ from autodetach.machine.shown_history import hand_on, is_known, know_as_scalar, 
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
 from autodetach.machine.steering import taken, trained
+from autodetach.machine.swallowing import expects_fault
 from autodetach.machine.told_by_parts import note_part
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.values import Opaque, Tensor, Value
@@ -109,7 +110,7 @@ def differentiate(
             nodes.append(root.node)
         elif isinstance(root, Tensor):
             m.type_fault(site, "differentiates a tensor without history", "no-history", root.lost)
-            if root.lost and all(one.sure for one in root.lost) and not any(m.expecting):
+            if root.lost and all(one.sure for one in root.lost) and not expects_fault(m):
                 m.facts.append(HistoryLost(site, root.lost, tuple(m.trail), not m.grad_enabled))
     hand_on(m, learned)
     d = Differentiation(
@@ -130,9 +131,9 @@ def differentiate(
     trained(m, site)
     taken(m, roots, site)
     _walk(m, d, inputs)
-    if (m.begun or m.beside or m.added) and not any(m.expecting):
+    if (m.begun or m.beside or m.added) and not expects_fault(m):
         note_untrained(m, d, inputs)
-    expected = bool(m.expecting and m.expecting[-1])
+    expected = expects_fault(m)
     if m.hooks and not (d.raised and expected):
         m.run_hooks(d, site)
     if d.raised and expected:
@@ -158,7 +159,7 @@ def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
     came = _way_from(roots, needed)
     m.spend(len(came) // 8)
     order = sorted(came, key=lambda n: -n.number)
-    expected = bool(m.expecting and m.expecting[-1])
+    expected = expects_fault(m)
     d.perhaps = perhaps_others(m, d)
     stale = surely_stale(m, d)
     d.perhaps |= m.perhaps_renewed
@@ -184,7 +185,7 @@ def walk_on(m: Core, d: Differentiation, freed: list[Node]) -> None:
         m.paused = None
         came = _way_from(list(d.roots), set(d.walked))
         for node in (n for n in freed if n in came and not n.weak and not d.raised):
-            _check(m, node, d, came, bool(m.expecting and m.expecting[-1]))
+            _check(m, node, d, came, expects_fault(m))
 
 
 def _needed_for(d: Differentiation, inputs: list[Value]) -> set[Node]:

@@ -117,9 +117,9 @@ class Imports(Comprehensions):
             return
         space.begun = True  # in a circle of imports, others see it half done
         module, frame = space.module, space.frame
-        state = self.loops, self.grad_enabled, self.trail, self.chain, self.expecting
+        state = self.loops, self.grad_enabled, self.trail, self.chain, self.expecting, self.taking
         fuel, outermost = self.fuel, not self.importing
-        self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = (), True, [], None, []
+        self.loops, self.grad_enabled, self.trail, self.chain, self.expecting, self.taking = (), True, [], None, [], []
         if outermost:
             self.importing, self.fuel = True, self.import_fuel
         try:
@@ -130,7 +130,7 @@ class Imports(Comprehensions):
             if not outermost:
                 raise
         finally:
-            self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = state
+            self.loops, self.grad_enabled, self.trail, self.chain, self.expecting, self.taking = state
             if outermost:
                 self.importing, self.import_fuel, self.fuel = False, max(self.fuel, 0), fuel
             space.done = True

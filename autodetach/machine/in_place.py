@@ -8,6 +8,7 @@ from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import Differentiation, Node, Site, ancestors
 from autodetach.machine.held import MAX_LOST
 from autodetach.machine.steering import changed_by
+from autodetach.machine.swallowing import expects_fault
 from autodetach.machine.torch_semantics import INPLACE_AT, LIKE_ANOTHER, RANDOM, lookup
 from autodetach.machine.values import Opaque, Tensor, Value, gradients_in, joined, scaled_by_gradient
 
@@ -136,7 +137,7 @@ def _refuse(m: Core, t: Tensor, leaf: Tensor, base: str, others: list[Value], si
     m.type_fault(site, f"changes {part}a leaf that requires grad in place", "leaf")
     assert leaf.node is not None
     by_gradient = _gradient_in(others)
-    if not (m.expecting and m.expecting[-1]) and not m.unclear and not leaf.node.moved:
+    if not expects_fault(m) and not m.unclear and not leaf.node.moved:
         nodes = (v.node for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None)
         written = tuple(n for n in dict.fromkeys(nodes) if n is not leaf.node)
         unused = not any(leaf.node in n.parents for n in m.nodes if n is not t.node and n not in written)

@@ -12,12 +12,13 @@ from collections.abc import Sequence as Listed
 from autodetach.machine.classes import RECORDING
 from autodetach.machine.core import Core
 from autodetach.machine.events import NonLeafOptimized
-from autodetach.machine.exceptions import TRY, is_ready_for
+from autodetach.machine.exceptions import TRY
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.in_view import tells_all_of_leaves
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_LISTED, Raised
+from autodetach.machine.swallowing import expects_fault, is_taken
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 MAKING = frozenset(
@@ -38,7 +39,7 @@ def refuse_non_leaves(m: Core, given: Value, options: dict[str, Value], site: Si
     made = tuple(history for t in _tensors(given) if (history := history_of(m, t)))
     if not made:
         return
-    is_expected = is_ready_for(m.trail, "ValueError") or any(m.expecting)
+    is_expected = is_taken(m, "ValueError") or expects_fault(m)
     if not is_expected and (not _is_all_told(m) or any(isinstance(statement, TRY) for statement, _ in m.trail)):
         return  # by another name, it may be expected all the same
     if not is_expected:

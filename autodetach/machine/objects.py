@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from autodetach.machine import (
     added_attributes,
@@ -30,7 +30,6 @@ from autodetach.machine.bare_objects import bare_object, can_be_bare, is_open
 from autodetach.machine.called_unseen import OF_SHOWN, register_methods
 from autodetach.machine.classes import cannot_be_called, decorate
 from autodetach.machine.cut_by_others import cut_by_call
-from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.held import contents
 from autodetach.machine.keywords import FURTHER, OUT_OF_VIEW, left_to_default
@@ -55,6 +54,7 @@ from autodetach.machine.resets import reset_by
 from autodetach.machine.set_past_class import set_past_class, sets_past_class
 from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
 from autodetach.machine.steering import computed_with
+from autodetach.machine.swallowing import anything, are_given_back, is_taken, taking
 from autodetach.machine.taken_early import note_asked
 from autodetach.machine.tallies import is_tally
 from autodetach.machine.tasks import is_coroutine
@@ -211,7 +211,7 @@ class Objects(Attributes):
         raw = self.class_attribute(this.cls, "__call__")
         if raw is not MISSING:
             return self.call(self.bind(raw, this, site), args, kwargs, site)
-        if this is not self.entered and cannot_be_called(this.cls) and is_ready_for(self.trail, "TypeError"):
+        if this is not self.entered and cannot_be_called(this.cls) and is_taken(self, "TypeError"):
             raise Raised("TypeError")
         return library_objects.call_instance(self, this, args, kwargs, site)
 
@@ -238,8 +238,18 @@ class Objects(Attributes):
             return made
         if is_coroutine(function.node) and isinstance(site.node, ast.Call) and site.node is not self.tasks.awaited:
             with self.tasks.beside(self.tick, is_thread=False):
+                if are_given_back(self):
+                    return self._kept_error(lambda: self._run_call(function, frame, args, site, active))
                 return self._run_call(function, frame, args, site, active)
         return self._run_call(function, frame, args, site, active)
+
+    def _kept_error(self, run: Callable[[], Value]) -> Value:
+        """What a coroutine gives, or the error that is given back in its place."""
+        try:
+            with taking(self, anything):
+                return run()
+        except Raised as error:
+            return self.opaque("error") if error.value is None else error.value
 
     def _run_call(
         self, function: Function, frame: Frame, args: list[Value], site: Site, active: list[tuple[Frame, list[Value]]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from autodetach.machine import frameworks, progress_bars
 from autodetach.machine.core import Core, tags_in
-from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Site
 from autodetach.machine.held import lost_by_arrays, tensors_in
 from autodetach.machine.implicit_calls import show
@@ -18,6 +17,7 @@ from autodetach.machine.program_values import Instance
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import SEEDING, computed_with
+from autodetach.machine.swallowing import is_taken
 from autodetach.machine.tensor_factories import variable
 from autodetach.machine.values import Sequence, Value
 from autodetach.machine.watched_elsewhere import note_given, note_watched
@@ -65,7 +65,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
     if top in OF_NUMBERS:
         m.only_numbers |= {tag for value in (*args, *kwargs.values()) for tag in tags_in(value)}
-    tells = path in WRITERS or (name in TO_TEXT and is_ready_for(m.trail, "TypeError"))
+    tells = path in WRITERS or (name in TO_TEXT and is_taken(m, "TypeError"))
     if tells or not kwargs.keys().isdisjoint(ASKED_ABOUT_TYPES):
         wanted(m, [*args, *kwargs.values()], site, name)
     if path in PICKLED:

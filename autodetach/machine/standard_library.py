@@ -17,6 +17,7 @@ from autodetach.machine.program_values import Class, External, Field, Instance, 
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
+from autodetach.machine.swallowing import CAUGHT
 from autodetach.machine.tallies import make_tally
 from autodetach.machine.values import Sequence, Tensor, Value
 
@@ -135,7 +136,9 @@ def _popped(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
 
 def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return m.opaque("suppress")
+    made = m.opaque("suppress")
+    made.attrs[CAUGHT] = Sequence("tuple", list(args), m.clock)
+    return made
 
 
 def generator_of(path: str) -> Handler:

@@ -140,6 +140,7 @@ class State:
         self.activations: list[Activation] = []
         self.suspended: list[Activation] = []  # those of generators, which go on when they are asked for more
         self.expecting: list[bool] = []
+        self.taking: list[Callable[[str], bool]] = []  # what is open, and is no `try`, and takes errors of some names
         self.nodes: list[Node] = []
         self.differentiations: list[Differentiation] = []
         self.second_walks: list[SecondWalk] = []

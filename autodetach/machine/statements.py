@@ -12,7 +12,6 @@ from autodetach.machine.exceptions import (
     expects_error,
     expects_runtime_error,
     handler_for,
-    may_swallow,
     suppresses_runtime_error,
 )
 from autodetach.machine.expressions import handlers
@@ -27,6 +26,7 @@ from autodetach.machine.settings import may_ask
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.stop_flags import ends_loop, ends_program
+from autodetach.machine.swallowing import failing, taken_by, taking
 from autodetach.machine.told_of_values import is_constant, truth_key
 from autodetach.machine.values import Opaque, Sequence, Sym, Value
 from autodetach.node_types import JUMPS
@@ -158,7 +158,7 @@ class Statements(Looping):
         assert isinstance(node, TRY)
         signal: str | None = None
         try:
-            self.expecting.append(expects_runtime_error(node))
+            self.expecting.append(expects_runtime_error(node, frame))
             try:
                 signal = self.block(node.body, frame)
             finally:
@@ -166,9 +166,11 @@ class Statements(Looping):
             if signal is None:
                 signal = self.block(node.orelse, frame)
         except Raised as error:
-            handler = handler_for(node, error.name, error.value)
+            handler = handler_for(node, error.name, error.value, frame)
             if handler is None:
-                self.block(node.finalbody, frame)
+                signal = self.block(node.finalbody, frame)
+                if signal is not None:
+                    return signal
                 raise
             if handler.name is not None:
                 known = isinstance(error.value, Instance)
@@ -220,19 +222,17 @@ class Statements(Looping):
         known = len(self.differentiations)
         suppresses = isinstance(item.context_expr, ast.Call) and "suppress" in spelled(item.context_expr.func)
         leave = self.enter(context, item, frame, site)
-        expecting = expects or (
-            isinstance(context, Instance) and may_swallow(self.class_attribute(context.cls, "__exit__"))
-        )
-        if expecting:
+        if expects:
             self.expecting.append(True)
         try:
-            signal = self._with(node, at + 1, frame)
+            with taking(self, taken_by(self, context)):
+                signal = self._with(node, at + 1, frame)
         except Raised as error:
             if leave(error) or expects or suppresses:
                 return None
             raise
         finally:
-            if expecting:
+            if expects:
                 self.expecting.pop()
         leave(None)
         if must_raise:
@@ -258,11 +258,14 @@ class Statements(Looping):
         if isinstance(function.node, ast.Lambda):
             self.chosen.add(function.node.body)
             return self.eval(function.node.body, frame)
-        self.expecting.append(False) if not (self.expecting and self.expecting[-1]) else self.expecting.append(True)
+        made_to_fail = failing(function.node)
         try:
-            signal = self.block(function.node.body, frame)
-        finally:
-            self.expecting.pop()
+            with taking(self, made_to_fail):
+                signal = self.block(function.node.body, frame)
+        except Raised as error:
+            if made_to_fail is not None and made_to_fail(error.name):
+                return None
+            raise
         return frame.returns[-1] if signal is RETURN and frame.returns else None
 
 

@@ -26,6 +26,7 @@ from autodetach.machine.sizes import size_at
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import taken, weighed
 from autodetach.machine.sure_views import is_view
+from autodetach.machine.swallowing import expects_fault
 from autodetach.machine.torch_semantics import (
     EFFECTS,
     INPLACE_EXCEPTIONS,
@@ -168,7 +169,7 @@ def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:
         if t.node is not None and t.node.leaf:
             t.node.frozen = True
             t.node = None
-        elif t.node is not None and not (t.node.weak or t.node.assumed or any(m.expecting)):
+        elif t.node is not None and not (t.node.weak or t.node.assumed or expects_fault(m)):
             m.type_fault(site, "changes a flag of what is no leaf", OF_LEAVES)
     elif (t.node is None or t.node.weak) and t.is_float is not False:
         m.require_grad(t, site)
@@ -200,7 +201,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "detach_":
         if is_view(t):
             m.type_fault(site, "detaches a view in place", "view")
-            if not (any(m.expecting) or (t.node is not None and (t.node.weak or t.node.assumed))):
+            if not (expects_fault(m) or (t.node is not None and (t.node.weak or t.node.assumed))):
                 m.facts.append(ViewDetached(site, t.node))
         m.cut[t] = m.clock
         t.lost = lost_from(t, site, DETACHED)

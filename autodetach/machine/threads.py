@@ -9,12 +9,15 @@ from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.program_values import External, Function, Instance, Method, Native
 from autodetach.machine.state import Raised
+from autodetach.machine.swallowing import anything, are_asked_for, taking
 from autodetach.machine.tasks import Task
 from autodetach.machine.values import Mapping, Opaque, Sequence, Value
 
 BOUND = ("start", "run", "join", "is_alive")
 CALLING = frozenset("map submit imap apply starmap apply_async run_in_executor".split())
 """Methods of pools that call what they are given."""
+KEEPING_ERRORS = frozenset({"submit", "apply_async"})
+"""Those whose results keep what was raised for who asks."""
 WAITING = frozenset({"join", "run_until_complete", "shutdown"})
 POOLS = frozenset({"ThreadPoolExecutor", "ThreadPool"})
 """Pools whose workers are threads; what is not known may be of processes, whose results have no graph."""
@@ -72,11 +75,13 @@ def thread_method(m: Core, this: Instance, name: str) -> Value:
     return Native(name, run, this)
 
 
-def _waiting(task: Task, value: Value = None) -> Native:
-    """What waits for a task, and gives its result."""
+def _waiting(task: Task, value: Value = None, error: Raised | None = None) -> Native:
+    """What waits for a task, and gives its result, or raises what it has raised."""
 
     def wait(args: Args, kwargs: Named, site: Site) -> Value:
         task.is_awaited = True
+        if error is not None:
+            raise Raised(error.name, error.value)
         return value
 
     return Native("result", wait)
@@ -132,8 +137,17 @@ def _called(m: Core, name: str, args: Args, site: Site) -> Value:
             m.loops = outer
         return Sequence("list", results, m.clock)
     result = m.opaque("future")
-    with m.tasks.beside(m.tick) as task:
-        value = m.call(args[0], list(args[1:]), {}, site)
-    result.attrs["result"] = result.attrs["get"] = _waiting(task, value)
+    error: Raised | None = None
+    is_kept = name in KEEPING_ERRORS and are_asked_for(m)
+    with m.tasks.beside(m.tick) as task, taking(m, anything if is_kept else None):
+        try:
+            value = m.call(args[0], list(args[1:]), {}, site)
+        except Raised as raised:
+            if not is_kept:
+                raise
+            value, error = None, raised
+    result.attrs["result"] = result.attrs["get"] = _waiting(task, value, error)
+    if error is not None:
+        result.attrs["exception"] = _waiting(task, m.opaque("error") if error.value is None else error.value)
     result.attrs["wait"] = _waiting(task)
     return result

@@ -47,7 +47,7 @@ differentiated as it is; where a filter may leave none, or each is given a gradi
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
 nothing in the shared part saves tensors, and when the error is expected (`pytest.raises`, `try ... except
-RuntimeError`).
+RuntimeError`, a context that swallows it, a `finally` that jumps, `return_exceptions=True`).
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.autograd.backward.html
