@@ -21,6 +21,7 @@ from autodetach.machine.program_values import Class, External, Frame, Instance
 from autodetach.machine.sizes import part_of_sizes
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import picked
+from autodetach.machine.swallowing import is_meant, is_swallowed
 from autodetach.machine.told_of_values import is_number, is_scalar
 from autodetach.machine.values import SIZES, Mapping, Opaque, Sequence, Slice, Sym, Tensor, Value
 
@@ -43,24 +44,29 @@ class Accesses(Displays):
         site = Site(node, frame.qualname, ((node.value, this), (node.slice, index)))
         if is_scalar(this) and isinstance(index, int) and not isinstance(index, bool):
             if _is_data(node.value) or (isinstance(this, Tensor) and tensors.is_made_so(this) and _is_first(node)):
-                self.facts.append(DataRead(site, this, raises=True))
+                self._note_read(DataRead(site, this, raises=True))
             return this if node in self.left_whole else self.fresh("number", tags=frozenset({node}))
         if isinstance(this, Opaque) and tensors.WITHOUT_DIMENSION in this.attrs and index == 0 and _is_first(node):
-            self.facts.append(DataRead(site, this.attrs[tensors.WITHOUT_DIMENSION], raises=True))
+            self._note_read(DataRead(site, this.attrs[tensors.WITHOUT_DIMENSION], raises=True))
             return this if node in self.left_whole else self.fresh("number", tags=frozenset({node}))
         if type(index) is int and index == 0:
             if type(this) is Sym and is_number(this) and node.value in this.tags and _is_list(node.value):
-                self.facts.append(DataRead(site, this, raises=True))
+                self._note_read(DataRead(site, this, raises=True))
                 return self.opaque("item") if node in self.left_whole else self.fresh("number", tags=frozenset({node}))
             if type(this) is Opaque:
                 if this.owner is not None and _is_data(node.value) and _is_first(node):
                     self.unproven.append(DataRead(site, this, raises=True))
                     if is_scalar_alike(this.owner.node):
-                        self.facts.append(DataRead(site, this, raises=True, alike=True))
+                        self._note_read(DataRead(site, this, raises=True, alike=True))
             elif not (this is None or is_number(this)):
                 self.having_elements.add(node)
         found = self.subscript(this, index, site)
         return settings.asked(self, this, index, found) if self.asking is not None else found
+
+    def _note_read(self, read: DataRead) -> None:
+        """Note what raises, unless something is there to take it that takes little else: then it is meant to."""
+        if not is_meant(self, "IndexError"):
+            self.facts.append(read._replace(swallowed=is_swallowed(self, "IndexError")))
 
     def subscript(self, this: Value, index: Value, site: Site) -> Value:
         self.spend()

@@ -15,7 +15,7 @@ from autodetach.machine.shown_history import hand_on, is_known, know_as_scalar, 
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
 from autodetach.machine.steering import taken, trained
-from autodetach.machine.swallowing import expects_fault
+from autodetach.machine.swallowing import expects_fault, is_swallowed
 from autodetach.machine.told_by_parts import note_part
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.values import Opaque, Tensor, Value
@@ -48,7 +48,8 @@ def differentiate_call(
     create_graph = creates_graph(m, create, call, site)
     renamed = next((k for k in call.keywords if k.arg == "retain_variables"), None)
     if renamed is not None and kind != "wrapper":
-        m.facts.append(RenamedKeyword(site, call, renamed, all(isinstance(root, Tensor) for root in roots)))
+        on_tensor = all(isinstance(root, Tensor) for root in roots)
+        m.facts.append(RenamedKeyword(site, call, renamed, on_tensor, is_swallowed(m, "TypeError")))
     value = kwargs.get("retain_graph", kwargs.get("retain_variables", rest[0] if rest else None))
     if value is None and "**" in kwargs:
         value = m.fresh("bool")

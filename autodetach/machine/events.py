@@ -360,22 +360,27 @@ class FlagRead(NamedTuple):
 class DataRead(NamedTuple):
     """`.data.item()`, `.data[0]`, `.data.numpy()[0]`, `.tolist()[0]` or `[0]` on a tensor proven to be 0-dim.
 
-    `alike`: only another call of the callable that gave it shows that.
+    `alike`: only another call of the callable that gave it shows that. `swallowed`: the program goes on if it raises.
     """
 
     site: Site
     tensor: Value
     raises: bool
     alike: bool = False
+    swallowed: bool = False
 
 
 class RenamedKeyword(NamedTuple):
-    """A differentiation is told `retain_variables`, which PyTorch has called `retain_graph` since 0.2."""
+    """A differentiation is told `retain_variables`, which PyTorch has called `retain_graph` since 0.2.
+
+    `swallowed`: the program goes on if that raises.
+    """
 
     site: Site
     call: ast.Call
     keyword: ast.keyword
     on_tensor: bool
+    swallowed: bool = False
 
 
 class NonLeafGrad(NamedTuple):

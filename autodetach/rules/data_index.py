@@ -23,12 +23,13 @@ print(loss.item())
 Safe: the value is the same. Where what follows asks the value for what tensors have and numbers have not
 (`torch.stack(losses)`, `acc.cpu()`), it stays a tensor: `x.detach()`, or `x.detach().clone()` where `x` is a
 parameter or is changed in place. Where that is asked of an element of an array, the number is unsafe; and the tensor
-is, where the value is rounded or added up, too, or goes where a number is known from a tensor.
+is, where the value is rounded or added up, too, or goes where a number is known from a tensor. Unsafe where the error
+is swallowed, as by `except Exception`, and the program has gone on without the value.
 
 ## When it stays silent
 When the tensor is not proven to be 0-dim: rows of a matrix, elements of a vector, attributes called `data` of other
 classes; where the same place reads something else on another path; and where the program asks which version of PyTorch
-there is, or tries `item()` instead.
+there is, or tries `item()` instead, or is ready for an `IndexError`.
 
 ## References
 - https://github.com/pytorch/pytorch/releases/tag/v0.4.0
@@ -55,6 +56,8 @@ BEFORE_COPY = COPIERS | {"squeeze", "cpu", "detach"}
 BOTH = "it is asked for what only tensors have, and is read as a number, too"
 CUT = "the program asks another number for what only tensors have: what is read behind that is not known"
 
+SWALLOWED = "the error is caught where this is called, and the program has gone on without what stands behind this"
+
 
 def find(program: Program) -> Iterator[Suspect]:
     if not any(isinstance(fact, DataRead) for run in program.runs for fact in run.machine.facts):
@@ -62,8 +65,7 @@ def find(program: Program) -> Iterator[Suspect]:
     asked = asked_as_tensors(program)
     # What has elements on one way, the machine may have taken for a scalar on another.
     seen = {node for run in asked.runs for node in run.machine.having_elements}
-    facts = [fact for run in asked.runs for fact in run.machine.facts if isinstance(fact, DataRead)]
-    for fact in sorted(facts, key=lambda fact: fact.alike):
+    for fact in sorted(_facts(asked), key=lambda fact: fact.alike):
         if fact.site.node not in seen:
             seen.add(fact.site.node)
             yield from _suspects(program, fact, asked)
@@ -90,6 +92,8 @@ def _suspects(program: Program, fact: DataRead, asked: Asked) -> Iterator[Suspec
     key = ("AD401", spelled(node), *program.spot(root_of(owner)))
     whole = _asked_for_item(program, node)
     reader, doubt = _reader(program, whole or node, fact, asked)
+    if any(each.swallowed for each in _facts(asked) if each.site.node is node):
+        doubt = doubt or SWALLOWED
     candidates = partial(_candidates, whole or node, owner, reader, doubt)
     assumed = (f"`{text(owner)}` is a scalar, as it is where it is differentiated",) if fact.alike else ()
     yield Suspect(key, node, message, severity, story, not fact.alike, assumed, candidates, is_spelling=True)
@@ -118,10 +122,13 @@ def _reader(program: Program, node: ast.expr, fact: DataRead, asked: Asked) -> t
     return "detach()" if _is_computed(node, asked) else "detach().clone()", doubt
 
 
+def _facts(asked: Asked) -> list[DataRead]:
+    return [fact for run in asked.runs for fact in run.machine.facts if isinstance(fact, DataRead)]
+
+
 def _is_computed(node: ast.expr, asked: Asked) -> bool:
     """Whether what is read is computed in every pass, and nowhere changed in place."""
-    facts = (fact for run in asked.runs for fact in run.machine.facts if isinstance(fact, DataRead))
-    return all(_is_unchanged(fact.tensor) for fact in facts if fact.site.node is node)
+    return all(_is_unchanged(fact.tensor) for fact in _facts(asked) if fact.site.node is node)
 
 
 def _is_unchanged(read: object) -> bool:

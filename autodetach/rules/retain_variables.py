@@ -21,7 +21,7 @@ loss_b.backward()
 
 ## Fix safety
 Safe on a tensor: the program could only raise. The keyword is taken out where nothing walks the graph again. Unsafe
-where it is not known what `backward` is called on.
+where it is not known what `backward` is called on, and where the error is swallowed, as by `except Exception`.
 
 ## When it stays silent
 On classes with a `backward` of their own, and in programs that know both names: in an `except`, or behind a test of
@@ -45,6 +45,7 @@ from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import Program, line, text
 
 NEW = "retain_graph"
+SWALLOWED = "the error is caught where this is called, and the program has gone on without what is differentiated here"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -78,19 +79,19 @@ def _suspect(program: Program, fact: RenamedKeyword) -> Suspect:
         story,
         fact.on_tensor,
         () if fact.on_tensor else (f"line {line(call)}: `{text(call.func)}` is that of a tensor",),
-        lambda: _candidates(call, keyword),
+        lambda: _candidates(call, keyword, SWALLOWED if fact.swallowed else None),
         is_spelling=True,
     )
 
 
-def _candidates(call: ast.Call, keyword: ast.keyword) -> Iterator[Candidate]:
+def _candidates(call: ast.Call, keyword: ast.keyword, doubt: str | None) -> Iterator[Candidate]:
     from autodetach.codemods.rename_keyword import RenameKeyword
     from autodetach.codemods.set_keyword import SetKeyword
 
     old = str(keyword.arg)
     if all(other.arg != NEW for other in call.keywords):
-        yield Candidate(f"call it `{NEW}`", (RenameKeyword(keyword, NEW),))
-    yield Candidate(f"remove `{old}`", (SetKeyword(call, old, None),))
+        yield Candidate(f"call it `{NEW}`", (RenameKeyword(keyword, NEW),), doubt)
+    yield Candidate(f"remove `{old}`", (SetKeyword(call, old, None),), doubt)
 
 
 RULE = rule(__doc__, "AD403", "retain-variables", find)
