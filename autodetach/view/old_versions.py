@@ -16,9 +16,9 @@ def is_chosen_by_version(program: Program, node: ast.expr, error: str) -> bool:
     for at in program.enclosing(node):
         if isinstance(at, TRY) and _is_tried(at, inner, error):
             return True
-        if isinstance(at, (ast.If, ast.IfExp)) and inner is not at.test and _asks_version(at.test):
+        if isinstance(at, (ast.If, ast.IfExp)) and inner is not at.test and _asks_version(program, at.test):
             return True
-        if isinstance(inner, ast.stmt) and any(_asks_version(test) for test in _left_before(program, inner)):
+        if isinstance(inner, ast.stmt) and any(_asks_version(program, test) for test in _left_before(program, inner)):
             return True
         if isinstance(at, DEFINITIONS):
             return False
@@ -44,9 +44,14 @@ def _left_before(program: Program, statement: ast.stmt) -> Iterator[ast.expr]:
     yield from (s.test for s in before if isinstance(s, ast.If) and isinstance(s.body[-1], JUMPS))
 
 
-def _asks_version(test: ast.expr) -> bool:
-    """`torch.__version__ < "0.4"`, `hasattr(loss, "item")`."""
+def _asks_version(program: Program, test: ast.expr) -> bool:
+    """`torch.__version__ < "0.4"`, `hasattr(loss, "item")`, or a name of the file that stands for such a test."""
     nodes = list(ast.walk(test))
+    named = {n.id for n in nodes if isinstance(n, ast.Name)}
+    for statement in program.file_of(test).body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id in named for t in targets):
+            nodes += ast.walk(statement.value)
     names = {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
     asks_item = any(isinstance(n, ast.Constant) and n.value == "item" for n in nodes)
     return any("version" in name.lower() for name in names) or ("hasattr" in names and asks_item)
