@@ -62,6 +62,9 @@ SWALLOWED = {
     "context": "with Quiet():\n    step()",
     "generator": "with guard():\n    step()",
     "generator left by finally": "with left():\n    step()",
+    "generator in a generator": (
+        "@contextlib.contextmanager\ndef outer():\n    with guard():\n        yield\nwith outer():\n    step()"
+    ),
     "decorated by a generator": "@guard()\ndef decorated():\n    step()\ndecorated()",
     "suppressed by name": "quiet = contextlib.suppress(Exception)\nwith quiet:\n    step()",
     "stack": "with contextlib.ExitStack() as stack:\n    stack.enter_context(guard())\n    step()",

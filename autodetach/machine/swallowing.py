@@ -18,7 +18,7 @@ from autodetach.machine.children import children_of, nodes_in
 from autodetach.machine.core import Core
 from autodetach.machine.exceptions import TRY, WITH, catches, classes_named, is_ready_for, may_swallow, takes
 from autodetach.machine.graph import Site
-from autodetach.machine.program_values import Frame, Instance, Native
+from autodetach.machine.program_values import Frame, Function, Instance, Native
 from autodetach.machine.program_values import Iterable as Iterable_
 from autodetach.machine.spelling import called_name, last_word
 from autodetach.machine.values import Opaque, Value
@@ -37,6 +37,8 @@ TAKES = "#takes"
 _TAKING: tuple[type[ast.Try] | type[ast.With] | type[ast.AsyncWith], ...] = (*TRY, *WITH)
 MADE_TO_FAIL = frozenset({"expectedFailure", "xfail"})
 """Decorators of tests."""
+MAX_DEEP = 4
+"""So many contexts that generators make within each other are looked into."""
 RESULTS = frozenset({"result", "get"})
 """Methods that raise what a pool has kept of an error."""
 
@@ -105,7 +107,23 @@ def _taken_around_yield(frame: Frame) -> Takes | None:
     around = list(_around_yields(frame.function.node, ()))
     if not any(around):
         return None
-    return lambda name: any(takes(statement, name, frame) for statements in around for statement in statements)
+    return lambda name: any(_takes_around(statement, name, frame) for each in around for statement in each)
+
+
+def _takes_around(statement: ast.stmt, name: str, frame: Frame, deep: int = 0) -> bool:
+    """Whether a statement around a `yield` takes an error, be it by a context that another generator makes."""
+    if takes(statement, name, frame):
+        return True
+    if not isinstance(statement, WITH) or deep > MAX_DEEP:
+        return False
+    entered = [frame.top.names.get(called_name(item.context_expr)) for item in statement.items]
+    return any(
+        _takes_around(inner, name, made.frame or frame, deep + 1)
+        for made in entered
+        if isinstance(made, Function) and made.is_generator
+        for each in _around_yields(made.node, ())
+        for inner in each
+    )
 
 
 def _around_yields(node: ast.AST, around: tuple[ast.stmt, ...]) -> Iterator[tuple[ast.stmt, ...]]:
