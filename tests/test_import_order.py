@@ -106,7 +106,7 @@ ORDER = (
     "machine.python_builtins",
     "machine.copies machine.weak_references machine.progress_bars",
     "machine.record_tools",
-    "machine.lazy_iterators machine.operator_functions",
+    "machine.lazy_iterators machine.operator_functions machine.memos",
     "machine.standard_library machine.functional machine.pytree",
     "machine.parameter_groups",
     "machine.optimizers",

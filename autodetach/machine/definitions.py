@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import contexts, functional
+from autodetach.machine import contexts, memos
 from autodetach.machine.assignments import Assignments
 from autodetach.machine.classes import decorate
 from autodetach.machine.enumerations import make_members
@@ -78,7 +78,7 @@ class Definitions(Assignments):
                 value.attrs[contexts.MANAGER] = True
                 return value
             if name in ("lru_cache", "cache"):
-                return functional.memoised(self, value)
+                return memos.memoised(self, value, None if name == "cache" else memos.USUAL_SIZE)
             if decorator.path in CALLED_WITH_FUNCTION:
                 return self.call(decorator, [value], {}, site)
             return value

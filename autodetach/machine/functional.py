@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import lazy_iterators, operator_functions
+from autodetach.machine import lazy_iterators, memos, operator_functions
 from autodetach.machine.called_unseen import BOUND
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
-from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.joining import added_up, is_added_one_by_one
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
@@ -48,26 +47,6 @@ def _method_type(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 def _wraps(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     return Native("wraps", lambda inner, k, s: inner[0] if inner else None)
-
-
-def memoised(m: Core, function: Value) -> Native:
-    """`functools.lru_cache`: the same arguments give the same object."""
-    memo: dict[object, Value] = {}
-
-    def run(args: Args, kwargs: Named, site: Site) -> Value:
-        hash_all(m, [*args, *kwargs.values()], site)
-        key = (tuple(m.key(a) for a in args), tuple((k, m.key(v)) for k, v in kwargs.items()))
-        if key not in memo:
-            memo[key] = m.call(function, args, kwargs, site)
-        return memo[key]
-
-    return Native("memoised", run, function)
-
-
-def _lru_cache(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
-    if args and isinstance(args[0], (Function, Method)):
-        return memoised(m, args[0])
-    return Native("lru_cache", lambda inner, k, s: memoised(m, next(iter(inner), None)))
 
 
 def _reduce(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -155,10 +134,11 @@ def _dispatched(m: Core, args: Args, at: int) -> Value:
 
 
 HANDLERS: dict[str, Handler] = {
-    "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
-    "functools.cache": _lru_cache, "functools.reduce": _reduce, "functools.singledispatch": _singledispatch,
+    "functools.partial": _partial, "functools.wraps": _wraps, "functools.reduce": _reduce,
+    "functools.singledispatch": _singledispatch,
     "functools.singledispatchmethod": _singledispatchmethod, "functools.partialmethod": _partial_method,
     "types.MethodType": _method_type,
     **lazy_iterators.HANDLERS,
+    **memos.HANDLERS,
     **operator_functions.HANDLERS,
 }  # fmt: skip
