@@ -180,6 +180,7 @@ ORDER = (
     "view",
     "view.by_call",
     "view.program view.crossings",
+    "view.half_precision",
     "view.by_name view.asked_before",
     "view.changed_words",
     "view.steps_between",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, methods
+from autodetach.candidates.detaching import ROUNDED, element_candidates, has_graph, leaves_of_display, methods_in_sums
 from autodetach.machine.graph import Node
 from autodetach.machine.held import held_by
 from autodetach.machine.tallies import is_tally
 from autodetach.machine.told_of_values import is_scalar
 from autodetach.machine.values import Mapping, Value
 from autodetach.suspect import Candidate
+from autodetach.view.half_precision import may_be_half
 from autodetach.view.program import Program, text
 
 
@@ -50,7 +51,7 @@ def counted_without_graph(
             yield from (candidate for candidate in usual if not candidate.last_resort)
         elif isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
             carrying = [v for _, v in value.items.values() if has_graph(v)]
-            for method in methods(program):
+            for method in methods_in_sums(program):
                 if method == "item" and not (number and all(is_scalar(v) for v in carrying)):
                     continue
                 kind = "as numbers" if method == "item" else "without their graph"
@@ -58,5 +59,6 @@ def counted_without_graph(
                 yield Candidate(
                     f"accumulate the values of `{text(expression)}` {kind}",
                     (ReplaceExpression(expression, new),),
+                    ROUNDED if method == "item" and may_be_half(program) else None,
                     prefers=method,
                 )

@@ -21,6 +21,7 @@ from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import names_in
+from autodetach.view.half_precision import may_be_half
 from autodetach.view.none_by_default import may_be_none
 from autodetach.view.program import Program
 
@@ -28,6 +29,7 @@ MAX_NAMED = 4
 """Values of a dict that a repair writes out by their names."""
 NAMES = ("value", "result", "made")
 """Of which the first that is free names what a call returns that may be no tensor."""
+ROUNDED = "what has 16 bits is added up with more as a number, and is rounded in another way"
 SHARED = "other programs may hand other values to this file"
 
 
@@ -218,6 +220,11 @@ def methods(program: Program) -> tuple[str, str]:
     return ("item", "detach") if "item" in program.prefer else ("detach", "item")
 
 
+def methods_in_sums(program: Program) -> tuple[str, str]:
+    """As `methods`, of what stays what it is: of numbers of 16 bits, each sum is rounded to these, if of tensors."""
+    return ("detach", "item") if may_be_half(program) else methods(program)
+
+
 def element_candidates(
     program: Program, targets: list[tuple[ast.expr, Value]], *, number: bool, what: str
 ) -> Iterator[Candidate]:
@@ -230,14 +237,14 @@ def element_candidates(
     shown = " and ".join(dict.fromkeys(f"`{spelled(e)}`" for e, _ in targets))
     doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
     is_given = not any(may_be_none(program, e) for e, _ in targets)
-    for method in methods(program):
+    for method in methods_in_sums(program):
         if not is_given or (method == "item" and not (number and all(is_scalar(v) for _, v in targets))):
             continue
         kind = "the number" if method == "item" else "the value without its graph"
         yield Candidate(
             f"{what} {kind}: `.{method}()` on {shown}",
             tuple(AppendMethod(e, method) for e, _ in targets),
-            doubt,
+            doubt or (ROUNDED if method == "item" and may_be_half(program) else None),
             method,
         )
     guards = [(e, guard) for e, _ in targets if (guard := _guarded(program, e)) is not None]

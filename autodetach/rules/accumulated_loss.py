@@ -28,8 +28,9 @@ Safe: what is differentiated stays the same. `.item()` is used where the total s
 what tensors do not: where something is divided by the total, or it takes part in a power. `.item()` sums in double
 precision, whatever the loss has: the last digits of the total may differ. So `.detach()` is used, too, where a test of
 the total ends a loop or steers the training, where a scheduler takes it, or where a rate, a setting of a layer, a
-weight, or what is differentiated, is made of it. What a function is given is detached where others in its place give
-numbers: `func(out.detach(), y)`. Unsafe only if the value has history by assumption, where a function gathers what
+weight, or what is differentiated, is made of it, and where a file names a type of 16 bits, or mixed precision: a sum of
+tensors is rounded to these. What a function is given is detached where others in its place give numbers:
+`func(out.detach(), y)`. Unsafe only if the value has history by assumption, where a function gathers what
 nothing has differentiated and then does not use it, where an update is made a leaf again (`create_graph=True`), whose
 graph may be what was meant, or where a function of an imported file returns the sum, with a graph that is still whole,
 or one that makes batches for a `DataLoader` in a program that trains nothing, or where others call that function of

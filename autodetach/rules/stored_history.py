@@ -26,9 +26,10 @@ for x, y in loader:
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
 where a tensor is needed later (`torch.stack(losses)`), where something is divided by it, or it takes part in a power
-(Python's numbers raise there what tensors do not), or where the container leaves the code in view. Of what a pass puts
-together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a call returns that gives
-None, or a number, for some batches has a name, and is detached if it is a tensor. What a function is given is
+(Python's numbers raise there what tensors do not), where a file names a type of 16 bits or mixed precision, to which
+a sum of tensors is rounded, or where the container leaves the code in view. Of what a pass puts together of what
+an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a call returns that gives None, or a
+number, for some batches has a name, and is detached if it is a tensor. What a function is given is
 detached where others in its place give numbers: `func(out.detach(), y)`. A record whose loss the caller differentiates
 lets go of its graph behind that, if nobody else has it. A forward hook that a function gives a layer each time that it
 is called, or that an object gives it when a function makes that, is removed when the layer has run; unsafe, as what the
