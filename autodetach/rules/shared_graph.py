@@ -77,7 +77,7 @@ from autodetach.view.program import (
     observed_of,
     text,
 )
-from autodetach.view.steps_between import read_between, scaled_between, stepped_between
+from autodetach.view.steps_between import cleared_between, read_between, scaled_between, stepped_between
 
 SUM_GOES_ON = "the sum goes on behind its backward call, which may be what was meant"
 
@@ -206,7 +206,10 @@ def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str
     blocks = [program.block(s) for s in statements if s is not None]
     if not plain or any(b is not blocks[0] for b in blocks):
         return
-    if any(read_between(run, a, b) or scaled_between(run, a, b) for a, b in itertools.pairwise(calls)):
+    if any(
+        read_between(run, a, b) or scaled_between(run, a, b) or cleared_between(run, a, b)
+        for a, b in itertools.pairwise(calls)
+    ):
         return
     parts = tuple(r for r in roots if r is not None)
     total = " + ".join(f"{{{i}}}" for i in range(len(parts)))
@@ -235,7 +238,7 @@ def _loop(
     may_sum = (
         not is_read
         and _is_plain(call)
-        and not any(scaled_between(run, a, b) for a, b in itertools.pairwise(calls))
+        and not any(scaled_between(run, a, b) or cleared_between(run, a, b) for a, b in itertools.pairwise(calls))
         and _may_sum_over(program, statement, owner)
     )
     keeping = Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")

@@ -41,5 +41,10 @@ def scaled_between(run: Run, first: Differentiation, second: Differentiation) ->
     return bool(run.machine.hooks) or any(first.number <= clock < second.number for clock in run.machine.scaled)
 
 
+def cleared_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
+    """Whether gradient that the first of two differentiations gives is cleared before the second one."""
+    return any(first.number <= clock < second.number and leaf in first.walked for leaf, clock in run.machine.cleared)
+
+
 def _clock(step: Step) -> int:
     return step.clock
