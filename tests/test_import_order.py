@@ -104,6 +104,7 @@ ORDER = (
     "machine.container_builtins machine.object_builtins machine.one_of_many",
     "machine.ranges",
     "machine.python_builtins",
+    "machine.reachable",
     "machine.copies machine.weak_references machine.progress_bars",
     "machine.record_tools",
     "machine.lazy_iterators machine.operator_functions machine.memos",

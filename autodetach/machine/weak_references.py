@@ -10,6 +10,7 @@ from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import Instance, Native
+from autodetach.machine.reachable import reachable
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 
@@ -49,23 +50,35 @@ class _Weak(dict):  # type: ignore[type-arg]
 
 
 class _ByKeys(_Weak):
-    """Those of a `WeakKeyDictionary`: no longer what stands under a key that an earlier pass has made."""
+    """Those of a `WeakKeyDictionary`: no longer what stands under a key that an earlier pass has made, or nobody holds.
+
+    `tok = Token()` in every pass lets go of the one before.
+    """
+
+    weak_keys = True
 
     def __init__(self, m: Core, this: Mapping, site: Site) -> None:
         super().__init__(m, this, site)
         self._since: dict[object, int] = {}
 
     def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
-        for old in [old for old, since in self._since.items() if self._is_over(since)]:
-            self.pop(old, None)
-            del self._since[old]
-            self._this.exact = False
+        self._forget([old for old, since in self._since.items() if self._is_over(since)])
+        keys = {old: self[old][0] for old in self._since if old != key and old in self}
+        if any(isinstance(held, Instance) for held in keys.values()):
+            alive = reachable(self._machine)
+            self._forget([old for old, held in keys.items() if isinstance(held, Instance) and id(held) not in alive])
         super().__setitem__(key, pair)
         holder = pair[0]
         wanted(self._machine, [holder], self._site, "weakref")
         self._since[key] = (
             self._machine.clock if _may_be_gone(holder) else holder.born if isinstance(holder, Instance) else 0
         )
+
+    def _forget(self, keys: list[object]) -> None:
+        for key in keys:
+            self.pop(key, None)
+            del self._since[key]
+            self._this.exact = False
 
     def _is_over(self, since: int) -> bool:
         """Whether a pass has ended since then, of a loop that has not."""
