@@ -86,6 +86,7 @@ ORDER = (
     "machine.watched_elsewhere",
     "machine.other_types machine.set_past_class",
     "machine.slices",
+    "machine.bounded",
     "machine.elements machine.iteration machine.module_dicts machine.part_names machine.still_there",
     "machine.joining machine.object_arrays machine.sliced_arrays",
     "machine.list_methods machine.dict_methods machine.ordering",

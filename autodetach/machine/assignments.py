@@ -6,6 +6,8 @@ import ast
 
 from autodetach.machine import cut_parts, elements, joining, object_arrays, tensors, told_by_parts
 from autodetach.machine.graph import Node, Site
+from autodetach.machine.held import held_by
+from autodetach.machine.implicit_calls import own_method
 from autodetach.machine.imports import Imports
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import ITEMS
@@ -208,7 +210,12 @@ class Assignments(Imports):
                 if isinstance(this, (Instance, Opaque)):
                     this.attrs.pop(target.attr, None)
             elif isinstance(target, ast.Subscript):
-                elements.delete(self, self.eval(target.value, frame), self.eval(target.slice, frame))
+                this, index = self.eval(target.value, frame), self.eval(target.slice, frame)
+                method = own_method(this, "__delitem__")
+                if method is not None:
+                    self.call(method, [index], {}, self.site(target, frame))
+                else:
+                    elements.delete(self, held_by(this), index)
         return None
 
 

@@ -11,7 +11,7 @@ from autodetach.machine.arguments import written_at, written_by_name, written_in
 from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.counted_keys import counted_key
-from autodetach.machine.elements import contains, set_item, subscript
+from autodetach.machine.elements import contains, delete, set_item, subscript
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.iteration import tells_fields
@@ -53,6 +53,8 @@ def _looked_up(name: str, m: Core, this: Mapping, args: Args, kwargs: Named, sit
         if name == "pop":
             del this.items[key]
         return value
+    if name == "pop" and not is_known(args[0]):
+        this.dropped = m.clock
     counted = counted_key(m, args[0], site) if name == "setdefault" and not is_known(args[0]) else None
     if counted is not None:
         if counted not in this.items:
@@ -155,6 +157,11 @@ def _set_item(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> 
     return None
 
 
+def _deleted(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Value:
+    delete(m, this, args[0])
+    return None
+
+
 def _contains(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Value:
     return contains(m, this, args[0], site)
 
@@ -164,5 +171,6 @@ METHODS: dict[str, tuple[int, Method]] = {
     **{name: (0, partial(_walked, name)) for name in ("items", "keys", "values")},
     "update": (0, _update), "clear": (0, _clear), "copy": (0, _copy), "popitem": (0, _pop_item),
     "__getitem__": (1, _item), "__setitem__": (2, _set_item), "__contains__": (1, _contains),
+    "__delitem__": (1, _deleted),
 }  # fmt: skip
 """By name: how many arguments a method needs, and what it does."""

@@ -6,6 +6,7 @@ import ast
 
 from autodetach.machine import texts
 from autodetach.machine.arguments import written_at
+from autodetach.machine.bounded import is_little
 from autodetach.machine.chosen_entries import is_set_elsewhere
 from autodetach.machine.core import Core
 from autodetach.machine.counted_keys import counted_key, counted_place
@@ -109,7 +110,7 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         if not (fresh or known or any(graph_in(value))):
             this.cut = m.clock
         this.items[key] = (index, value)
-        m.store(this, value, source, site, "new key" if fresh else "key")
+        m.store(this, value, source, site, "new key" if fresh and not _is_in_small_ring(index) else "key")
         return
     if not isinstance(this, Sequence):
         return
@@ -134,6 +135,12 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         # Of an unknown place, the youngest stands for it.
         counted = counted_place(m, this, index)
         _fill_place(m, this, -1 if counted is None else counted, value, source, site)
+
+
+def _is_in_small_ring(index: Value) -> bool:
+    """Whether it is one of a few keys, `latest[t % 3]`: soon all of them have been there."""
+    every = modulus(index)
+    return isinstance(every, tuple) and every[0] == "c" and is_little(every[1])
 
 
 def _goes_on(m: Core, this: Mapping, site: Site) -> bool:
@@ -192,7 +199,8 @@ def _set_slice(
 
 def delete(m: Core, this: Value, index: Value) -> None:
     if isinstance(this, Mapping):
-        this.items.pop(m.key(index), None)
+        if this.items.pop(m.key(index), None) is None and not is_known(index):
+            this.dropped = m.clock
     elif isinstance(this, Sequence):
         this.dropped = m.clock
         if isinstance(index, Slice):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from autodetach.container_methods import ADDING
 from autodetach.machine import operators, python_builtins, read_by_text
 from autodetach.machine.accesses import Accesses
+from autodetach.machine.bounded import note_bound
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
@@ -138,6 +139,7 @@ class Expressions(Accesses):
             if i == len(node.values) - 1:
                 return value
             if self.truth(value, Site(operand, frame.qualname), is_and) != is_and:
+                note_bound(self, node, frame, is_so=not is_and)
                 return value
         return value
 
@@ -159,6 +161,7 @@ class Expressions(Accesses):
     def _eval_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
         chosen = self.truth(self.eval(node.test, frame), self.site(node.test, frame))
         self.ways.append((node, chosen))
+        note_bound(self, node, frame, is_so=chosen)
         way = node.body if chosen else node.orelse
         self.chosen.add(way)
         return self.eval(way, frame)

@@ -144,10 +144,12 @@ def _is_window(stored: Stored, activation: Activation, indices: set[int], held: 
     if min(indices) not in held:
         return True
     container = stored.container
+    if id(container) in activation.dropping:
+        return True
     if not isinstance(container, Sequence):
         return False
     most = container.maxlen
-    if id(container) in activation.dropping or (isinstance(most, int) and len(container.items) >= most):
+    if isinstance(most, int) and len(container.items) >= most:
         return True
     return stored.how == "new key" and container.exact and not any(is_constant(item) for item in container.items)
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from autodetach.machine.arguments import written_at
 from autodetach.machine.core import Args, Core
-from autodetach.machine.elements import subscript
+from autodetach.machine.elements import delete, subscript
 from autodetach.machine.extents import Extent
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_with, hash_all
@@ -158,6 +158,11 @@ def _item(m: Core, this: Sequence, args: Args, site: Site) -> Value:
     return subscript(m, this, args[0], site)
 
 
+def _deleted(m: Core, this: Sequence, args: Args, site: Site) -> Value:
+    delete(m, this, args[0])
+    return None
+
+
 METHODS: dict[str, tuple[int, Method]] = {
     "append": (1, _append), "add": (1, _add), "appendleft": (1, _append_left), "insert": (2, _insert),
     "extend": (1, _extend), "update": (1, _extend), "extendleft": (1, _extend_left),
@@ -165,6 +170,6 @@ METHODS: dict[str, tuple[int, Method]] = {
     "remove": (1, _remove), "discard": (1, _remove), "rotate": (0, _rotate), "sort": (0, _sort),
     "index": (0, _place), "count": (0, _place), "union": (0, _union),
     "intersection": (0, _some), "difference": (0, _some), "symmetric_difference": (0, _some),
-    "__len__": (0, _length), "__getitem__": (1, _item),
+    "__len__": (0, _length), "__getitem__": (1, _item), "__delitem__": (1, _deleted),
 }  # fmt: skip
 """By name: how many arguments a method needs, and what it does."""

@@ -140,7 +140,7 @@ class Looping(Definitions):
             for event in reversed(events):
                 if event.clock < activation.started:
                     break
-                if isinstance(event.container, Sequence) and event.container.dropped > activation.started:
+                if event.container.dropped > activation.started:
                     activation.dropping.add(id(event.container))
                 if looking.finds(event):
                     event.held.add(activation.number)
@@ -337,8 +337,3 @@ def overfull(node: ast.If | ast.While) -> tuple[ast.expr, ast.expr] | None:
 def _is_much(limit: Value) -> bool:
     """Whether the few passes that are executed are far from filling something, as they are for `deque(maxlen=...)`."""
     return isinstance(limit, int) and limit > UNROLLED
-
-
-def is_little(limit: Value) -> bool:
-    """Whether so many are dropped again before they cost much."""
-    return isinstance(limit, int) and limit <= UNROLLED

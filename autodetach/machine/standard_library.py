@@ -132,7 +132,14 @@ def _pushed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
 
 def _popped(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return m.call_method(args[0], "pop", [], {}, site) if args else None
+    return m.call_method(args[0], "pop", args[1:], {}, site) if args else None
+
+
+def _pushed_and_popped(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`heapq.heappushpop(heap, item)`, and `heapreplace`: another one, nobody knows which, is no longer in the list."""
+    heap = args[0] if len(args) > 1 else None
+    _pushed(m, args, kwargs, site)
+    return _popped(m, [heap, 0], kwargs, site) if isinstance(heap, Sequence) else m.opaque("item")
 
 
 def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -170,6 +177,7 @@ HANDLERS: dict[str, Handler] = {
     "typing.cast": _cast, "typing_extensions.cast": _cast,
     NAMESPACE: _simple_namespace, **copies.HANDLERS, **record_tools.HANDLERS, **weak_references.HANDLERS,
     **numpy_draws.HANDLERS, **ordering.HANDLERS, "heapq.heappush": _pushed, "heapq.heappop": _popped,
+    "heapq.heappushpop": _pushed_and_popped, "heapq.heapreplace": _pushed_and_popped,
     "contextlib.suppress": _suppress, "contextlib.ExitStack": exit_stack,
     "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine import contexts
+from autodetach.machine.bounded import note_bound
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.exceptions import (
     TRY,
@@ -16,7 +17,7 @@ from autodetach.machine.exceptions import (
 )
 from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Differentiation, Site
-from autodetach.machine.loops import RETURN, Looping, is_little, overfull
+from autodetach.machine.loops import RETURN, Looping, overfull
 from autodetach.machine.opened import Leave
 from autodetach.machine.oracle import Policy
 from autodetach.machine.program_values import Frame, Function, Instance
@@ -128,14 +129,12 @@ class Statements(Looping):
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.If)
         is_so = self.decided_by_test(node, frame)
-        memory, limit = overfull(node) or (None, None)
+        memory, _ = overfull(node) or (None, None)
         kept = None if memory is None else self.eval(memory, frame)
-        if isinstance(kept, Sequence) and not kept.exact:
-            if is_so and len(kept.items) == 1:
-                self.executed.update(node.body)  # the one that stands for all is left
-                return None
-            if not is_so and limit is not None and is_little(self.eval(limit, frame)):
-                kept.dropped = self.clock
+        if isinstance(kept, Sequence) and not kept.exact and is_so and len(kept.items) == 1:
+            self.executed.update(node.body)  # the one that stands for all is left
+            return None
+        note_bound(self, node, frame, is_so=is_so)
         return self.block(node.body if is_so else node.orelse, frame)
 
     def _exec_Match(self, node: ast.stmt, frame: Frame) -> str | None:

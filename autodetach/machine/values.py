@@ -233,10 +233,11 @@ class Mapping:
 
     `holder`: what it was last put into, and as which value; `shared`: into something else before. `copied`: what it was
     made from as a copy. `cut` is when what has no history last took another one's place, `read` when an element may
-    last have been taken from it. `turn` is the key of the `k` of a ring, `ring[t % k] = x`.
+    last have been taken from it, `dropped` when one last left it. `turn` is the key of the `k` of a ring,
+    `ring[t % k] = x`.
     """
 
-    __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items", "read", "shared", "turn")
+    __slots__ = ("born", "copied", "cut", "default", "dropped", "exact", "holder", "items", "read", "shared", "turn")
 
     def __init__(self, born: int = 0, exact: bool = True) -> None:
         self.items: MutableMapping[Hashable, tuple[Value, Value]] = {}
@@ -246,6 +247,7 @@ class Mapping:
         self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.copied: Mapping | None = None
         self.cut = 0
+        self.dropped = 0
         self.read = -1
         self.shared = False
         self.turn: Hashable = None
