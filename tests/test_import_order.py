@@ -163,7 +163,7 @@ ORDER = (
     "machine.growing_chains machine.growing_stores machine.gathered_alike",
     "machine.trained_elsewhere machine.updates_on_tape machine.trials machine.untrained machine.always_cut",
     "machine.bound_names machine.untaken_branches",
-    "machine.handed_unseen",
+    "machine.handed_unseen machine.called_by_python",
     "machine.begun_unseen machine.reached_otherwise",
     "machine.own_changes machine.learning_rates",
     "machine.idle_steps",

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from autodetach.machine.activations import pass_of
 from autodetach.machine.begun_unseen import BegunUnseen
+from autodetach.machine.called_by_python import trains_unseen
 from autodetach.machine.events import GraphRead, HistoryLost, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Node, Site, ancestors
@@ -75,6 +76,8 @@ def growths(analysis: Analysis) -> list[Growth]:
     # What ends with a call is repaired together with what else grows there: it is told where it is alone.
     lasting = {g.activation.node for g in kept if not g.ends}
     kept = [g for g in kept if not g.ends or (g.activation.node not in lasting and _is_seen(analysis, g))]
+    if not all(g.dead for g in kept) and trains_unseen(analysis):
+        kept = [g for g in kept if g.dead]
     return [g for g in kept if g.dead or not any(is_so(analysis, g) for is_so in NEEDED_ELSEWHERE)]
 
 

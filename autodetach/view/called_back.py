@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.called_by_python import trains_unseen
 from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.restraints import CallableGiven
@@ -47,9 +48,17 @@ def may_be_called_by_python(program: Program, d: Differentiation) -> bool:
 
     That is a handler of errors in the same function, or a special method of a class, as `__set__`.
     """
-    return any(_leads_there(program, tree) for tree in program.analysis.trees) or _handles_there(
-        program, program.scope(d.call)
+    return (
+        any(_leads_there(program, tree) for tree in program.analysis.trees)
+        or _handles_there(program, program.scope(d.call))
+        or _is_led_there(program)
     )
+
+
+@once
+def _is_led_there(program: Program) -> bool:
+    """Whether such a method, or an accessor of a property, does so by way of other functions."""
+    return trains_unseen(program.analysis)
 
 
 @once
