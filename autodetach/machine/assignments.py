@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine import cut_parts, elements, joining, object_arrays, tensors, told_by_parts
+from autodetach.machine.descriptors import delete_attribute
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.held import held_by
-from autodetach.machine.implicit_calls import own_method
+from autodetach.machine.implicit_calls import own_method, special
 from autodetach.machine.imports import Imports
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.module_dicts import is_of_tensors
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import wanted
+from autodetach.machine.operators import DUNDER
 from autodetach.machine.program_values import External, Frame, Instance
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import size_at
@@ -73,7 +75,7 @@ class Assignments(Imports):
         return None
 
     def augmented(self, op: str, old: Value, right: Value, site: Site) -> Value:
-        if isinstance(old, Tensor):
+        if isinstance(old, Tensor) and own_method(right, f"__r{DUNDER[op]}__") is None:
             return tensors.augmented(self, op, old, right, site)
         if isinstance(old, (Sequence, Mapping)):
             done = joining.augmented(self, op, old, right, site)
@@ -90,7 +92,7 @@ class Assignments(Imports):
             # A counter of a loop that is cut off after a few passes: it goes on, so only its least value is known.
             return self.fresh("number", lo=old + right)
         if isinstance(old, Instance):
-            raw = self.class_attribute(old.cls, f"__i{op.lower()}__")
+            raw = self.class_attribute(old.cls, f"__i{DUNDER[op]}__")
             if raw is not MISSING:
                 return self.call(self.bind(raw, old, site), [right], {}, site)
             if is_module(old):
@@ -207,14 +209,13 @@ class Assignments(Imports):
                 frame.names.pop(target.id, None)
             elif isinstance(target, ast.Attribute):
                 this = self.eval(target.value, frame)
-                if isinstance(this, (Instance, Opaque)):
+                if isinstance(this, Instance):
+                    delete_attribute(self, this, target.attr, Site(target, frame.qualname))
+                elif isinstance(this, Opaque):
                     this.attrs.pop(target.attr, None)
             elif isinstance(target, ast.Subscript):
                 this, index = self.eval(target.value, frame), self.eval(target.slice, frame)
-                method = own_method(this, "__delitem__")
-                if method is not None:
-                    self.call(method, [index], {}, self.site(target, frame))
-                else:
+                if special(self, this, ("__delitem__",), [index], Site(target, frame.qualname)) is MISSING:
                     elements.delete(self, held_by(this), index)
         return None
 

@@ -22,10 +22,11 @@ from autodetach.machine import (
     tensors,
 )
 from autodetach.machine.attribute_view import AttributeView, names_of_class, replace_attributes
-from autodetach.machine.bare_objects import bare_object
+from autodetach.machine.bare_objects import bare_object, can_be_bare
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.derived import is_added
+from autodetach.machine.descriptors import comes_first, delete_past_class, is_set_by_class
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.graph_reads import note_flag, note_read
@@ -71,6 +72,8 @@ KEPT = (Tensor, Opaque, Sequence, Mapping)
 """What an attribute keeps together with its graph."""
 RESUMING = frozenset({"send", "__next__"})
 """What goes on with a generator, as `next` does."""
+PASSED_ON = frozenset("__init__ __init_subclass__ __setattr__ __delattr__ __getattr__ __enter__ __exit__".split())
+"""What a class hands on to its base, which need not be in view."""
 NOT_OF_NUMBERS = TENSOR_ATTRIBUTES - set(dir(float)) - set(dir(int))
 
 OF_TENSORS = frozenset("backward cpu cuda detach dim exp log numel sigmoid sqrt unsqueeze".split())
@@ -186,8 +189,8 @@ class Attributes(Core):
         """`@x.setter` and its kin, as decorators."""
 
         def changed(args: list[Value], kwargs: dict[str, Value], site: Site) -> Property:
-            getter = args[0] if name == "getter" else value.getter
-            return Property(getter, args[0] if name == "setter" else value.setter, value.cached)
+            parts = {"getter": value.getter, "setter": value.setter, "deleter": value.deleter} | {name: args[0]}
+            return Property(cached=value.cached, **parts)
 
         return Native(name, changed)
 
@@ -217,6 +220,8 @@ class Attributes(Core):
             return result
         if self.names_parts and raw is MISSING:
             part_names.touch(self, this, name)
+        if type(raw) is Instance and comes_first(raw):
+            return self.bind(raw, this, site)
         if name in this.attrs:
             return computed(self, this, name, site) if is_parametrized(self, this, name) else this.attrs[name]
         if raw is not MISSING:
@@ -258,12 +263,18 @@ class Attributes(Core):
                     return found
         if name == "__new__" and parameter_classes.makes_parameter(this):
             return Native(name, lambda args, kwargs, s: self.call(parameter_classes.PARAMETER, args[1:], kwargs, s))
-        if name in ("__init__", "__new__", "__init_subclass__", "__setattr__", "__getattr__", "__enter__", "__exit__"):
+        if name == "__new__":
+            return Native(name, lambda args, kwargs, s: bare_object(self, args, s) if can_be_bare(args) else None)
+        if name in PASSED_ON:
             return Native(name, lambda args, kwargs, s: self._super_init(this, name, args, kwargs, s))
         return self.opaque(name)
 
     def _super_init(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        if name == "__setattr__" and len(args) == 2 and isinstance(args[0], str) and isinstance(this, Instance):
+        if name == "__delattr__" and len(args) == 1 and isinstance(args[0], str) and isinstance(this, Instance):
+            delete_past_class(self, this, args[0], site)
+        elif name == "__setattr__" and len(args) == 2 and isinstance(args[0], str) and isinstance(this, Instance):
+            if is_set_by_class(self, this, args[0], args[1], site):
+                return None
             if is_buffer(this, args[0]):
                 wanted(self, args[1:], site, "buffer")
             this.attrs[args[0]] = args[1]
@@ -353,10 +364,7 @@ class Attributes(Core):
             if name == "__class__" and isinstance(new, Class):
                 value.cls = new
                 return
-            raw = self.class_attribute(value.cls, name)
-            if isinstance(raw, Property) and not raw.cached:
-                if raw.setter is not None:
-                    self.call(raw.setter, [value, new], {}, site)
+            if is_set_by_class(self, value, name, new, site):
                 return
             setter = self.class_attribute(value.cls, "__setattr__")
             if setter is not MISSING:

@@ -123,7 +123,7 @@ class _Search:
         elif isinstance(value, Method):
             pending += (value.function, value.this)
         elif isinstance(value, Property):
-            pending += (value.getter, value.setter)
+            pending += (value.getter, value.setter, value.deleter)
         elif isinstance(value, (StaticMethod, ClassMethod)):
             pending.append(value.function)
         elif isinstance(value, Super):

@@ -82,7 +82,7 @@ class Definitions(Assignments):
             if decorator.path in CALLED_WITH_FUNCTION:
                 return self.call(decorator, [value], {}, site)
             return value
-        if isinstance(decorator, Native) and decorator.name == "setter":
+        if isinstance(decorator, Native) and decorator.name in ("setter", "deleter"):
             return decorator.call([value], {}, site)
         if isinstance(decorator, Native) or self._is_in_view(decorator):
             return self.call(decorator, [value], {}, site)
@@ -174,6 +174,7 @@ def functions_in(value: Value) -> Iterator[Function]:
     elif isinstance(value, Property):
         yield from functions_in(value.getter)
         yield from functions_in(value.setter)
+        yield from functions_in(value.deleter)
     elif isinstance(value, (StaticMethod, ClassMethod)):
         yield from functions_in(value.function)
     elif isinstance(value, Native) and isinstance(value.this, Function):

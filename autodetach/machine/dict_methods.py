@@ -157,7 +157,7 @@ def _set_item(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> 
     return None
 
 
-def _deleted(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Value:
+def _delete_item(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Value:
     delete(m, this, args[0])
     return None
 
@@ -170,7 +170,7 @@ METHODS: dict[str, tuple[int, Method]] = {
     **{name: (1, partial(_looked_up, name)) for name in ("get", "setdefault", "pop")},
     **{name: (0, partial(_walked, name)) for name in ("items", "keys", "values")},
     "update": (0, _update), "clear": (0, _clear), "copy": (0, _copy), "popitem": (0, _pop_item),
-    "__getitem__": (1, _item), "__setitem__": (2, _set_item), "__contains__": (1, _contains),
-    "__delitem__": (1, _deleted),
+    "__getitem__": (1, _item), "__setitem__": (2, _set_item), "__delitem__": (1, _delete_item),
+    "__contains__": (1, _contains),
 }  # fmt: skip
 """By name: how many arguments a method needs, and what it does."""

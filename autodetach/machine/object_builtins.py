@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.machine import options, tensors
+from autodetach.machine import descriptors, options, tensors
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
@@ -169,5 +169,5 @@ def delete_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site:
     if len(args) == 2 and isinstance(args[0], Instance):
         forget(m, args[:1])
         if isinstance(args[1], str):
-            args[0].attrs.pop(args[1], None)
+            descriptors.delete_attribute(m, args[0], args[1], site)
     return None

@@ -28,8 +28,9 @@ from autodetach.machine import (
 from autodetach.machine.attributes import Attributes
 from autodetach.machine.bare_objects import bare_object, can_be_bare, is_open
 from autodetach.machine.called_unseen import OF_SHOWN, register_methods
-from autodetach.machine.classes import cannot_be_called, decorate
+from autodetach.machine.classes import cannot_be_called, decorate, linear_order
 from autodetach.machine.cut_by_others import cut_by_call
+from autodetach.machine.descriptors import delete_past_class
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.held import contents
 from autodetach.machine.keywords import FURTHER, OUT_OF_VIEW, left_to_default
@@ -51,7 +52,7 @@ from autodetach.machine.program_values import (
     StaticMethod,
 )
 from autodetach.machine.resets import reset_by
-from autodetach.machine.set_past_class import set_past_class, sets_past_class
+from autodetach.machine.set_past_class import deletes_past_class, set_past_class, sets_past_class
 from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
 from autodetach.machine.steering import computed_with
 from autodetach.machine.swallowing import anything, are_given_back, is_taken, taking
@@ -68,7 +69,7 @@ CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {
 }  # fmt: skip
 DRAWING = ("numpy.random.", "random.")
 """What is drawn there may train, or say in which order, and comes of what these functions are given."""
-OF_ITEMS = frozenset({"__getitem__", "__setitem__", "__contains__"})
+OF_ITEMS = frozenset({"__getitem__", "__setitem__", "__delitem__", "__contains__"})
 
 
 class Objects(Attributes):
@@ -147,6 +148,9 @@ class Objects(Attributes):
             return bare_object(self, args, site)
         if sets_past_class(function, args):
             return set_past_class(self, args[0], args[1], args[2], site)
+        if deletes_past_class(function, args):
+            delete_past_class(self, args[0], args[1], site)
+            return None
         if function.path.startswith("builtins."):
             if _is_of_container(function, args):
                 return self.call_method(args[0], function.name, args[1:], kwargs, site)
@@ -317,7 +321,15 @@ class Objects(Attributes):
         if member is not MISSING:
             return member
         constructor_arguments.note(self, cls, raw, args, kwargs)
-        this = Instance(cls, self.serial(), self.clock)
+        made = self._made_by_class(cls, args, kwargs, site)
+        if made is not None and not isinstance(made, Instance):
+            return made
+        this = Instance(cls, self.serial(), self.clock) if made is None else made
+        if this.cls is not cls:
+            if not (isinstance(this.cls, Class) and cls in linear_order(this.cls)):
+                return this
+            cls = this.cls
+            raw = self.class_attribute(cls, "__init__")
         this.made = site.node
         this.open = is_open(cls)
         if is_module(this):
@@ -331,6 +343,14 @@ class Objects(Attributes):
         else:
             library_objects.initialise(self, this, args, kwargs, site)
         return this
+
+    def _made_by_class(self, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        """What the `__new__` of a class in view gives; None if it has none, or if that is not known."""
+        new = self.class_attribute(cls, "__new__") if can_be_bare([cls]) else MISSING
+        if not isinstance(new, (Function, StaticMethod)):
+            return None
+        made = self.call(new, [cls, *args], kwargs, site)
+        return None if isinstance(made, (Opaque, Sym)) else made
 
 
 def _is_of_container(function: External, args: list[Value]) -> bool:

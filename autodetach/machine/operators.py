@@ -9,7 +9,7 @@ from typing import TypeGuard
 from autodetach.machine import elements, iteration, joining, operations
 from autodetach.machine.graph import DISCRETE, Site
 from autodetach.machine.held import lost_by_numbers
-from autodetach.machine.implicit_calls import formatted_by_percent, special
+from autodetach.machine.implicit_calls import formatted_by_percent, own_method, special
 from autodetach.machine.number_readers import (
     FRACTION,
     RAISING,
@@ -90,6 +90,8 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     one, other = type(left), type(right)
     if op == "Mod" and one is str:
         formatted_by_percent(m, left, right, site)
+    if one is Tensor and other is Instance and (own := own_method(right, f"__r{DUNDER[op]}__")) is not None:
+        return m.call(own, [left], {}, site)
     if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
         if one is Sym or other is Sym:
             meets(m, left, right, site)

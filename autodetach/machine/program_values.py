@@ -250,12 +250,13 @@ class Instance:
 
 
 class Property:
-    __slots__ = ("cached", "getter", "setter")
+    __slots__ = ("cached", "deleter", "getter", "setter")
 
-    def __init__(self, getter: Value, setter: Value = None, cached: bool = False) -> None:
+    def __init__(self, getter: Value, setter: Value = None, cached: bool = False, deleter: Value = None) -> None:
         self.getter = getter
         self.setter = setter
         self.cached = cached
+        self.deleter = deleter
 
 
 class StaticMethod:

@@ -386,7 +386,8 @@ def _id(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Val
 
 
 def _property(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return Property(args[0] if args else None, args[1] if len(args) > 1 else None)
+    getter, setter, deleter = [*args, None, None, None][:3]
+    return Property(kwargs.get("fget", getter), kwargs.get("fset", setter), False, kwargs.get("fdel", deleter))
 
 
 BUILTINS: dict[str, Handler] = {

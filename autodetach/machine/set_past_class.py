@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from autodetach.machine.core import Core
+from autodetach.machine.descriptors import is_set_by_class
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.held import keeps_history
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import External, Instance
-from autodetach.machine.state import MISSING, State
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Mapping, Value
 
 HIDDEN = "#hidden"
@@ -18,9 +20,14 @@ def sets_past_class(function: External, args: list[Value]) -> bool:
     return function.path == "builtins.object.__setattr__" and len(args) == 3 and isinstance(args[0], Instance)
 
 
-def set_past_class(m: State, this: Instance, name: Value, new: Value, site: Site) -> None:
+def deletes_past_class(function: External, args: list[Value]) -> bool:
+    is_given = len(args) == 2 and isinstance(args[0], Instance) and isinstance(args[1], str)
+    return function.path == "builtins.object.__delattr__" and is_given
+
+
+def set_past_class(m: Core, this: Instance, name: Value, new: Value, site: Site) -> None:
     """Set an attribute as it is; a module does not learn of it."""
-    if not isinstance(name, str):
+    if not isinstance(name, str) or is_set_by_class(m, this, name, new, site):
         return
     if is_module(this) and name not in this.attrs:
         hidden = this.attrs.setdefault(HIDDEN, Mapping(this.born))
