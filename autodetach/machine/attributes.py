@@ -31,6 +31,7 @@ from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import keeps_history
+from autodetach.machine.implicit_calls import special
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import HELD, ITEMS
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
@@ -210,6 +211,11 @@ class Attributes(Core):
         return Native(name, lambda args, kwargs, site: self.fresh("number" if is_number(value) else ""), value)
 
     def _instance_attribute(self, this: Instance, name: str, site: Site) -> Value:
+        asked = special(self, this, ("__getattribute__",), [name], site) if self.asks_for_all else MISSING
+        return self.attribute_past_class(this, name, site) if asked is MISSING else asked
+
+    def attribute_past_class(self, this: Instance, name: str, site: Site) -> Value:
+        """What `object.__getattribute__` gives."""
         raw = self.class_attribute(this.cls, name)
         if isinstance(raw, Property):
             if raw.cached and name in this.attrs:
@@ -265,9 +271,18 @@ class Attributes(Core):
             return Native(name, lambda args, kwargs, s: self.call(parameter_classes.PARAMETER, args[1:], kwargs, s))
         if name == "__new__":
             return Native(name, lambda args, kwargs, s: bare_object(self, args, s) if can_be_bare(args) else None)
+        if name == "__getattribute__" and isinstance(this, Instance):
+            return Native(name, lambda args, kwargs, s: self.read_past_class([this, *args], s))
         if name in PASSED_ON:
             return Native(name, lambda args, kwargs, s: self._super_init(this, name, args, kwargs, s))
         return self.opaque(name)
+
+    def read_past_class(self, args: list[Value], site: Site) -> Value:
+        """`object.__getattribute__(this, name)`."""
+        if not (len(args) == 2 and isinstance(args[0], Instance) and isinstance(args[1], str)):
+            return self.opaque("attribute")
+        found = self.attribute_past_class(args[0], args[1], site)
+        return self.opaque(args[1]) if found is MISSING else found
 
     def _super_init(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if name == "__delattr__" and len(args) == 1 and isinstance(args[0], str) and isinstance(this, Instance):
@@ -345,6 +360,8 @@ class Attributes(Core):
                 return inner.attrs[name]
             if name in ("__name__", "__qualname__"):
                 return inner.name
+            if name == "__defaults__" and inner.defaults:
+                return Sequence("tuple", list(inner.defaults), self.clock)
         if isinstance(inner, Native) and name in inner.attrs:
             return inner.attrs[name]
         if isinstance(inner, Native) and name == "__name__":

@@ -30,8 +30,20 @@ def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
         copy.items.update(value.items)
         return copy
     if isinstance(value, Instance) and not is_member(value):
-        return _twin(m, value, dict(value.attrs))
+        return _restored(m, value, site)
     return value
+
+
+def _restored(m: Core, this: Instance, site: Site) -> Instance:
+    """A copy by what the class says of the state of its objects: all attributes, if it says nothing."""
+    state = special(m, this, ("__getstate__",), [], site)
+    is_known = isinstance(state, Mapping) and state.exact
+    twin = _twin(m, this, {name: value for name, value in this.attrs.items() if not is_known or is_mark(name)})
+    if state is MISSING or special(m, twin, ("__setstate__",), [state], site) is not MISSING:
+        return twin
+    if isinstance(state, Mapping):
+        twin.attrs.update((name, value) for name, value in state.items.values() if isinstance(name, str))
+    return twin
 
 
 def _twin(m: Core, this: Instance, attrs: dict[str, Value]) -> Instance:

@@ -105,6 +105,7 @@ class Definitions(Assignments):
         self.block(node.body, inner)
         cls = Class(node, node.name, inner.qualname, bases, inner.names)
         cls.frozen = is_named_tuple(cls)
+        self.asks_for_all |= "__getattribute__" in inner.names
         for member in inner.names.values():
             for function in functions_in(member):
                 function.owner = cls

@@ -151,6 +151,8 @@ class Objects(Attributes):
         if deletes_past_class(function, args):
             delete_past_class(self, args[0], args[1], site)
             return None
+        if function.path == "builtins.object.__getattribute__":
+            return self.read_past_class(args, site)
         if function.path.startswith("builtins."):
             if _is_of_container(function, args):
                 return self.call_method(args[0], function.name, args[1:], kwargs, site)

@@ -129,6 +129,7 @@ class State:
         self.unclear = 0  # how many contexts are open of which nobody knows whether they turn gradients off
         self.made_unclear: set[Node] = set()  # what was made in such a context
         self.names_parts = False  # whether an attribute was set under a name of which only a part is known
+        self.asks_for_all = False  # whether a class has a `__getattribute__`
         self.adds_attributes = False  # whether something with history was put on a tensor
         self.parametrizes = False
         self.parametrized: dict[tuple[Instance, str], Value] | None = None  # what `parametrize.cached()` keeps
