@@ -77,7 +77,7 @@ ORDER = (
     "machine.picks machine.sizes machine.data_sets machine.sampled machine.number_places",
     "machine.told_by_parts machine.log_records machine.shown_history machine.walked_instead",
     "machine.differentiation machine.in_place machine.counters machine.implicit_calls",
-    "machine.descriptors",
+    "machine.descriptors machine.metaclasses",
     "machine.tallies machine.filled_later machine.inherited machine.finalizers machine.differentiated_numbers",
     "machine.chosen_by_default",
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",

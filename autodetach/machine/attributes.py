@@ -34,6 +34,7 @@ from autodetach.machine.held import keeps_history
 from autodetach.machine.implicit_calls import special
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import HELD, ITEMS
+from autodetach.machine.metaclasses import read_in_metaclass, set_in_class, set_past_metaclass
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import (
     BUFFERS,
@@ -259,7 +260,11 @@ class Attributes(Core):
     def _super_attribute(self, value: Super, name: str, site: Site) -> Value:
         this = value.this
         cls = this.cls if isinstance(this, Instance) else this
-        raw = self.class_attribute(cls, name, after=value.cls) if isinstance(cls, Class) else MISSING
+        raw = MISSING
+        if isinstance(this, Class) and this.meta is not None and value.cls in linear_order(this.meta):
+            raw = self.class_attribute(this.meta, name, after=value.cls)
+        elif isinstance(cls, Class):
+            raw = self.class_attribute(cls, name, after=value.cls)
         if raw is not MISSING:
             return self.bind(raw, this, site)
         if isinstance(this, Instance):
@@ -287,6 +292,8 @@ class Attributes(Core):
     def _super_init(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if name == "__delattr__" and len(args) == 1 and isinstance(args[0], str) and isinstance(this, Instance):
             delete_past_class(self, this, args[0], site)
+        elif name == "__setattr__" and len(args) == 2 and isinstance(args[0], str) and isinstance(this, Class):
+            set_past_metaclass(self, this, args[0], args[1], site)
         elif name == "__setattr__" and len(args) == 2 and isinstance(args[0], str) and isinstance(this, Instance):
             if is_set_by_class(self, this, args[0], args[1], site):
                 return None
@@ -299,6 +306,10 @@ class Attributes(Core):
 
     def _class_lookup(self, cls: Class, name: str, site: Site) -> Value:
         raw = self.class_attribute(cls, name)
+        if cls.meta is not None:
+            found = read_in_metaclass(self, cls, name, site, own=raw is not MISSING)
+            if found is not MISSING:
+                return found
         if raw is not MISSING:
             return self.bind(raw, cls, site) if isinstance(raw, (StaticMethod, ClassMethod)) else raw
         if name in ("__name__", "__qualname__"):
@@ -404,7 +415,7 @@ class Attributes(Core):
                     self.attributes_set.append(AttributeSet(value, name, new, site))
                     finalizers.note_kept(self, value, new, site)
         elif isinstance(value, Class):
-            value.names[name] = new
+            set_in_class(self, value, name, new, site)
         elif isinstance(value, Namespace):
             value.frame.names[name] = new
         elif isinstance(value, Tensor):

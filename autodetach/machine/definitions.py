@@ -104,6 +104,7 @@ class Definitions(Assignments):
         inner.is_class = True
         self.block(node.body, inner)
         cls = Class(node, node.name, inner.qualname, bases, inner.names)
+        cls.meta = self._metaclass(node, bases, frame)
         cls.frozen = is_named_tuple(cls)
         self.asks_for_all |= "__getattribute__" in inner.names
         for member in inner.names.values():
@@ -125,6 +126,11 @@ class Definitions(Assignments):
             self.classes.append(cls)
         self.store_name(node.name, value, frame)
         return None
+
+    def _metaclass(self, node: ast.ClassDef, bases: list[Value], frame: Frame) -> Class | None:
+        given = (self.eval(k.value, frame) for k in node.keywords if k.arg == "metaclass")
+        inherited = (base.meta for base in bases if isinstance(base, Class))
+        return next((one for one in (*given, *inherited) if isinstance(one, Class)), None)
 
     def _name_descriptors(self, cls: Class, frame: Frame) -> None:
         for name, member in list(cls.names.items()):

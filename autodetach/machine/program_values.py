@@ -210,10 +210,13 @@ class Class:
 
     `order` is kept by `linear_order`, and `of_modules` by `is_module`.
 
-    `fields` are those of its own body where Python makes its constructor from them.
+    `fields` are those of its own body where Python makes its constructor from them. `meta` is its metaclass, if that is
+    in view.
     """
 
-    __slots__ = ("bases", "fields", "frame", "frozen", "name", "names", "node", "of_modules", "order", "qualname")
+    __slots__ = (
+        "bases", "fields", "frame", "frozen", "meta", "name", "names", "node", "of_modules", "order", "qualname",
+    )  # fmt: skip
 
     def __init__(
         self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]
@@ -227,6 +230,7 @@ class Class:
         self.frozen = False
         self.order: list[Class | External] | None = None
         self.of_modules: bool | None = None
+        self.meta: Class | None = None
 
 
 class Instance:

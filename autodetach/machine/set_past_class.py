@@ -7,17 +7,21 @@ from autodetach.machine.descriptors import is_set_by_class
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.held import keeps_history
+from autodetach.machine.metaclasses import set_past_metaclass
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.program_values import External, Instance
+from autodetach.machine.program_values import Class, External, Instance
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import Mapping, Value
 
+OWNERS: dict[str, type[Instance | Class]] = {"builtins.object": Instance, "builtins.type": Class}
 HIDDEN = "#hidden"
 """Of a module: what it holds, and has not registered, so that neither `parameters()` nor `train()` finds it."""
 
 
 def sets_past_class(function: External, args: list[Value]) -> bool:
-    return function.path == "builtins.object.__setattr__" and len(args) == 3 and isinstance(args[0], Instance)
+    owner, _, name = function.path.rpartition(".")
+    kind = OWNERS.get(owner) if name == "__setattr__" and len(args) == 3 else None
+    return kind is not None and isinstance(args[0], kind)
 
 
 def deletes_past_class(function: External, args: list[Value]) -> bool:
@@ -25,8 +29,12 @@ def deletes_past_class(function: External, args: list[Value]) -> bool:
     return function.path == "builtins.object.__delattr__" and is_given
 
 
-def set_past_class(m: Core, this: Instance, name: Value, new: Value, site: Site) -> None:
+def set_past_class(m: Core, this: Instance | Class, name: Value, new: Value, site: Site) -> None:
     """Set an attribute as it is; a module does not learn of it."""
+    if isinstance(this, Class):
+        if isinstance(name, str):
+            set_past_metaclass(m, this, name, new, site)
+        return
     if not isinstance(name, str) or is_set_by_class(m, this, name, new, site):
         return
     if is_module(this) and name not in this.attrs:

@@ -93,26 +93,27 @@ WAYS = {
 }  # fmt: skip
 
 
-def codes(program: str, way: str, function: str) -> list[str]:
+def told(program: str, way: str, function: str) -> list[str]:
     classes, begin, step = WAYS[way]
     text = program.format(classes=classes.format(f=function), begin=begin, step=step.format())
-    return [finding.code for finding in check(Source.from_text(text, "called.py"), CheckOptions()).findings]
+    findings = check(Source.from_text(text, "called.py"), CheckOptions()).findings
+    return [f"{finding.code} {finding.message}" for finding in findings]
 
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_what_is_summed_may_be_trained_with_there(way: str) -> None:
-    assert "AD101" not in codes(SUMMED, way, "train")
+    assert not [one for one in told(SUMMED, way, "train") if not one.startswith("AD101 `shown` ")]
 
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_what_is_retained_may_be_walked_there(way: str) -> None:
-    assert "AD103" not in codes(RETAINED, way, "again")
+    assert not told(RETAINED, way, "again")
 
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_what_leads_to_no_training_is_as_good_as_nothing(way: str) -> None:
-    assert "AD101" in codes(SUMMED, way, "print")
-    assert "AD103" in codes(RETAINED, way, "print")
+    assert any(one.startswith("AD101 `total` ") for one in told(SUMMED, way, "print"))
+    assert any(one.startswith("AD103") for one in told(RETAINED, way, "print"))
 
 
 def test_what_a_path_has_gone_through_is_seen() -> None:
