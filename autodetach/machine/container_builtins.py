@@ -5,8 +5,7 @@ from __future__ import annotations
 from autodetach.machine import joining
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
-from autodetach.machine.held import held_by
-from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.implicit_calls import as_mapping, hash_all
 from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.taken_early import note_taken
@@ -38,7 +37,7 @@ def make_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
     """`dict(...)`."""
     result = Mapping(m.clock)
     if args:
-        given = held_by(args[0])
+        given = as_mapping(m, args[0], site)
         if isinstance(given, Mapping):
             result.items.update(given.items)
             result.exact = given.exact

@@ -7,8 +7,7 @@ import ast
 from autodetach.machine import joining
 from autodetach.machine.decisions import Decisions
 from autodetach.machine.graph import Site
-from autodetach.machine.held import held_by
-from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show
+from autodetach.machine.implicit_calls import TO_STRING, as_mapping, formatted, hash_all, show
 from autodetach.machine.number_readers import truth_of_sums
 from autodetach.machine.operators import LONG, key_in_test
 from autodetach.machine.program_values import Frame
@@ -75,7 +74,7 @@ class Displays(Decisions):
         for key_node, value_node in zip(node.keys, node.values, strict=True):
             value = self.eval(value_node, frame)
             if key_node is None:
-                value = held_by(value)
+                value = as_mapping(self, value, Site(value_node, frame.qualname))
                 self.note_read(value)
                 if isinstance(value, Mapping):
                     mapping.items.update(value.items)

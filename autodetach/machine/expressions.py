@@ -11,7 +11,7 @@ from autodetach.machine.accesses import Accesses
 from autodetach.machine.bounded import note_bound
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
-from autodetach.machine.held import held_by
+from autodetach.machine.implicit_calls import as_mapping
 from autodetach.machine.last_pass import remainder_or_last
 from autodetach.machine.operators import negate
 from autodetach.machine.oracle import Policy
@@ -201,7 +201,7 @@ class Expressions(Accesses):
             operands.append((k.value, value))
             if k.arg is not None:
                 kwargs[k.arg] = value
-            elif isinstance(value := held_by(value), Mapping):
+            elif isinstance(value := as_mapping(self, value, self.site(k.value, frame)), Mapping):
                 for name, item in value.items.values():
                     if isinstance(name, str):
                         if name in kwargs and value.exact:

@@ -39,6 +39,17 @@ def special(m: Core, this: Value, names: Iterable[str], args: list[Value], site:
     return MISSING if method is None else m.call(method, args, {}, site)
 
 
+def as_mapping(m: Core, value: Value, site: Site) -> Value:
+    """What `**value` and `dict(value)` take it for: an object with `keys` in view gives an item for each of them."""
+    keys = special(m, value, ("keys",), [], site) if held_by(value) is value else MISSING
+    if keys is MISSING:
+        return held_by(value)
+    names, exact = m.collect(keys, site)
+    result = Mapping(m.clock, exact)
+    result.items = {m.key(name): (name, m.subscript(value, name, site)) for name in names}
+    return result
+
+
 # ---- as text
 
 
