@@ -99,6 +99,7 @@ SURE: Mapping[Storage, tuple[Node, ...]] = {}
 class Node:
     """A backward node, or a leaf that accumulates gradient (`op == "leaf"`).
 
+    `links`: the parents, each as often as results of it are given to the node, as both `h` and `c` of a cell are.
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
     history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back, and
     `callee` is that callable if it is a value. `observed` says what a run has shown of it. `let_go`: in which passes
@@ -119,6 +120,7 @@ class Node:
         "grads",
         "let_go",
         "let_go_at",
+        "links",
         "loops",
         "moved",
         "number",
@@ -154,6 +156,7 @@ class Node:
         self.site = site
         self.loops = loops
         self.parents = parents
+        self.links = _links(parents, operands) if len(operands) > 1 and parents else parents
         self.operands = operands
         self.saves = saves
         self.saved = saved
@@ -178,6 +181,13 @@ class Node:
     @property
     def leaf(self) -> bool:
         return self.op == "leaf"
+
+
+def _links(parents: tuple[Node, ...], operands: tuple[object, ...]) -> tuple[Node, ...]:
+    given = [getattr(operand, "node", None) for operand in {id(o): o for o in operands}.values()]
+    if len(set(given)) == len(given):
+        return parents
+    return tuple(p for p in parents for _ in range(given.count(p) or 1))
 
 
 class Lost(NamedTuple):

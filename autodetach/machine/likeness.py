@@ -10,8 +10,8 @@ from autodetach.machine.graph import Node
 class Likeness:
     """A growing one-to-one relation between the nodes of two heaps: parents in order, names and sharing are the same.
 
-    `name` says which nodes may be taken for each other. What was once related stays so, hence two unions of graphs
-    that were found alike one by one are alike as well.
+    So is how many results of a parent a node is given. `name` says which nodes may be taken for each other. What was
+    once related stays so, hence two unions of graphs that were found alike one by one are alike as well.
     """
 
     def __init__(self, one_name: Callable[[Node], Hashable], other_name: Callable[[Node], Hashable]) -> None:
@@ -38,14 +38,13 @@ class Likeness:
                 if known is not other:
                     return False
                 continue
-            if (
-                other in back
-                or len(one.parents) != len(other.parents)
-                or self._one_name(one) != self._other_name(other)
-            ):
+            if other in back or self._one_name(one) != self._other_name(other):
+                return False
+            above, other_above = one.links, other.links
+            if len(above) != len(other_above):
                 return False
             there[one] = other
             back[other] = one
             added.append(one)
-            stack.extend(zip(one.parents, other.parents, strict=True))
+            stack.extend(zip(above, other_above, strict=True))
         return True

@@ -203,7 +203,7 @@ def dissolve(analysis: Analysis) -> None:
     for run in (*analysis.distinct, *analysis.replays):
         machine, run.apart = run.machine, None
         for node in machine.nodes:
-            node.parents = node.operands = node.saved = node.loops = ()
+            node.parents = node.links = node.operands = node.saved = node.loops = ()
             node.walked_by, node.grads = [], []
             node.chain = node.at = node.callee = None
             node.site = NOWHERE

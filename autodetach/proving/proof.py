@@ -216,8 +216,9 @@ class _Comparison:
             has = self._as_it_was(count(again))
             if must - has and not self._meant.cuts:
                 return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
-            ways = self._ways.paths(new[name], leaves[name])
-            if not self._meant.cuts and not self._meant.merges and ways_of_pass(due, leaf) > ways:
+            ways_of_each = [self._ways.paths([d], leaves[name]) for d in new[name]]
+            ways, most = sum(ways_of_each), max(ways_of_each, default=0)
+            if not self._meant.cuts and not self._meant.merges and ways_of_pass(due, leaf) > most:
                 return Verdict(False, False, "a loss does not reach a parameter through all of its own pass any more")
             each: Reached = Counter()
             for _, nodes in reached:

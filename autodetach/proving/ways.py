@@ -91,7 +91,7 @@ def _ways_to(leaf: Node, nodes: Iterable[Node]) -> dict[Node, int]:
     ways = {leaf: 1}
     for node in sorted(nodes, key=lambda n: n.number):
         if node is not leaf:
-            ways[node] = sum(ways.get(p, 0) for p in node.parents)
+            ways[node] = sum(ways.get(p, 0) for p in node.links)
     return ways
 
 

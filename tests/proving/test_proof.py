@@ -40,3 +40,37 @@ def test_gradient_stays_the_same_along_the_same_ways(old: str, new: str, is_kept
     verdict = compare(before, after, Candidate("", ()), {})
     assert verdict.kept == is_kept, verdict.reason
     assert not is_kept or verdict.equal
+
+
+CELL = """\
+import torch
+
+cell = torch.nn.LSTMCell(3, 3)
+optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+for part in torch.randn(3, 2, 4, 2, 3):
+    optimizer.zero_grad()
+    c_before = torch.zeros(2, 3)
+    for rows in part:
+        h, c = torch.zeros(2, 3), c_before
+        for row in rows:
+            h, c = cell(row, (h, c))
+        c_before = c_of(c)
+        h.sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("begun", ["c.detach()", "c"])  # the second raises in the second pass
+def test_both_results_of_a_cell_are_ways_to_what_made_them(begun: str) -> None:
+    old = CELL.replace("c_of(c)", begun)
+    before, after = (analyse(ast.parse(text)).runs[0] for text in (old, old.replace("(h, c))", "(h, c.detach()))")))
+    verdict = compare(before, after, Candidate("", ()), {})
+    assert not verdict.kept
+
+
+def test_a_cut_between_passes_keeps_the_ways_of_each() -> None:
+    texts = (CELL.replace("c_of(c)", "c"), CELL.replace("c_of(c)", "c.detach()"))
+    before, after = (analyse(ast.parse(text)).runs[0] for text in texts)
+    verdict = compare(before, after, Candidate("", ()), {})
+    assert verdict.kept
+    assert not verdict.equal
