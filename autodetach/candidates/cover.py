@@ -81,8 +81,11 @@ def _is_rebound(program: Program, d: Moment, holder: Holder, loop: ast.AST | Non
 
 
 def is_bound_first(program: Program, loop: ast.AST | None, name: str) -> bool:
-    """Whether each pass binds a variable before it reads it."""
+    """Whether each pass binds a variable before it reads it, also in a loop of its own."""
     for statement in loop.body if isinstance(loop, (ast.For, ast.AsyncFor)) else ():
+        is_loop = isinstance(statement, (ast.For, ast.AsyncFor)) and name not in program.names_read(statement.iter)
+        if is_loop and is_bound_first(program, statement, name):
+            return True
         if name in program.names_read(statement):
             return False
         if isinstance(statement, ast.AugAssign) and name in program.names_bound(statement):
