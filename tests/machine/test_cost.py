@@ -192,7 +192,7 @@ DEAR: dict[str, tuple[Callable[[], str], bool]] = {
     "many stores": (many_stores, False),
     "walks in a test": (walks_in_a_test, True),
     "many states": (many_states, True),
-    "many cases": (many_cases, True),
+    "many cases": (many_cases, False),
 }
 
 
