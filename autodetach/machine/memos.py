@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from autodetach.machine.activations import Activation, Loops, pass_of
 from autodetach.machine.core import Args, Core, Handler, Named
@@ -21,13 +20,15 @@ USUAL_SIZE = 128
 """How many results `lru_cache` keeps that is not told."""
 
 
-@dataclass(slots=True)
 class _Entry:
     """A result, and where it was asked for last."""
 
-    value: Value
-    place: ast.AST
-    loops: Loops
+    __slots__ = ("loops", "place", "value")
+
+    def __init__(self, value: Value, place: ast.AST, loops: Loops) -> None:
+        self.value = value
+        self.place = place
+        self.loops = loops
 
 
 class _Memo:
