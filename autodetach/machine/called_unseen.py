@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.children import walk
-from autodetach.machine.classes import code_of, linear_order
+from autodetach.machine.classes import code_of, declared_by
 from autodetach.machine.closures import free_names
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
@@ -69,7 +69,7 @@ def register_methods(m: Core, this: Value, names: Iterable[str], site: Site) -> 
 def _own_methods(this: Value, names: Iterable[str]) -> list[Method]:
     if not isinstance(this, Instance) or not isinstance(this.cls, Class):
         return []
-    found = [_of_class(this.cls, name) for name in names]
+    found = [next(declared_by(this.cls, name), None) for name in names]
     return [Method(value, this) for value in found if isinstance(value, Function)]
 
 
@@ -136,17 +136,12 @@ def _attribute(base: Value, name: str) -> Value:
         return base
     if name in base.attrs:
         return base.attrs[name]
-    raw = _of_class(base.cls, name) if isinstance(base.cls, Class) else None
+    raw = next(declared_by(base.cls, name), None) if isinstance(base.cls, Class) else None
     if isinstance(raw, Property):
         raw = raw.getter
     if isinstance(raw, (Function, Native)):
         return Method(raw, base)
     return raw.function if isinstance(raw, ClassMethod) else raw
-
-
-def _of_class(cls: Class, name: str) -> Value:
-    classes = (c for c in linear_order(cls) if isinstance(c, Class))
-    return next((c.names[name] for c in classes if name in c.names), None)
 
 
 @kept

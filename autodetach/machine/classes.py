@@ -43,6 +43,11 @@ def methods_of(cls: Class | External) -> Iterator[Function]:
             yield from (value for value in each.names.values() if isinstance(value, Function))
 
 
+def declared_by(cls: Class, name: str) -> Iterator[Value]:
+    """What a class and its bases in view have under a name, in the order of look-up."""
+    return (c.names[name] for c in linear_order(cls) if isinstance(c, Class) and name in c.names)
+
+
 def deriving_from(base: Class | External, classes: Iterable[Class]) -> Iterator[Class]:
     """Those of some classes that derive from another one."""
     return (cls for cls in classes if cls is not base and base in linear_order(cls))
@@ -85,8 +90,7 @@ def code_of(value: Value) -> Function | None:
     if isinstance(value, Native):
         return code_of(value.this) if value.name == "partial" else None
     if isinstance(value, Instance) and isinstance(value.cls, Class):
-        classes = (c for c in linear_order(value.cls) if isinstance(c, Class))
-        called = next((c.names["__call__"] for c in classes if "__call__" in c.names), None)
+        called = next(declared_by(value.cls, "__call__"), None)
         return None if isinstance(called, Instance) else code_of(called)
     return value if isinstance(value, Function) else None
 

@@ -5,7 +5,7 @@ https://docs.python.org/3/howto/descriptor.html#descriptor-protocol
 
 from __future__ import annotations
 
-from autodetach.machine.classes import linear_order
+from autodetach.machine.classes import declared_by
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import own_method, special
@@ -16,8 +16,7 @@ from autodetach.machine.values import Value
 
 def declared(this: Instance, name: str) -> Value:
     """What the class of an object, or a base of it in view, has under a name; MISSING if there is nothing."""
-    order = linear_order(this.cls) if isinstance(this.cls, Class) else []
-    return next((c.names[name] for c in order if isinstance(c, Class) and name in c.names), MISSING)
+    return next(declared_by(this.cls, name), MISSING) if isinstance(this.cls, Class) else MISSING
 
 
 def comes_first(raw: Value) -> bool:

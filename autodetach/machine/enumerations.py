@@ -5,7 +5,7 @@ https://docs.python.org/3/library/enum.html
 
 from __future__ import annotations
 
-from autodetach.machine.classes import library_bases, linear_order
+from autodetach.machine.classes import declared_by, library_bases
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.program_values import (
@@ -37,7 +37,7 @@ def make_members(m: Core, cls: Class) -> None:
     if bases.isdisjoint(ENUMS):
         return
     values = {name: value for name, value in cls.names.items() if is_for_member(name, value)}
-    if bases != {"enum.Enum"} or any(_in_view(cls, name) is not MISSING for name in CREATING):
+    if bases != {"enum.Enum"} or any(True for name in CREATING for _ in declared_by(cls, name)):
         m.named_constants.update({key_of(value): (cls, name) for name, value in values.items() if is_constant(value)})
         return
     made: dict[object, Instance] = {}
@@ -98,13 +98,7 @@ def attribute_of_constant(m: Core, value: Value, name: str, site: Site) -> Value
     cls, called = known
     if name in NAMES:
         return called if "name" in name else value
-    raw = _in_view(cls, name)
+    raw = next(declared_by(cls, name), MISSING)
     if isinstance(raw, Property):
         return m.call(raw.getter, [value], {}, site)
     return Method(raw, value) if isinstance(raw, Function) else MISSING
-
-
-def _in_view(cls: Class, name: str) -> Value:
-    """What a class, or a base of it in view, has under a name; MISSING if there is nothing."""
-    classes = (c for c in linear_order(cls) if isinstance(c, Class))
-    return next((c.names[name] for c in classes if name in c.names), MISSING)

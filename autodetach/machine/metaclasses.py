@@ -5,7 +5,7 @@ https://docs.python.org/3/reference/datamodel.html#metaclasses
 
 from __future__ import annotations
 
-from autodetach.machine.classes import linear_order
+from autodetach.machine.classes import declared_by
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import special
@@ -18,8 +18,7 @@ SETTING = "__setattr__"
 
 def declared_by_metaclass(cls: Class, name: str) -> Value:
     """What the metaclass of a class has under a name, if it is in view; MISSING if there is nothing."""
-    order = linear_order(cls.meta) if cls.meta is not None else []
-    return next((c.names[name] for c in order if isinstance(c, Class) and name in c.names), MISSING)
+    return MISSING if cls.meta is None else next(declared_by(cls.meta, name), MISSING)
 
 
 def read_in_metaclass(m: Core, cls: Class, name: str, site: Site, *, own: bool) -> Value:
