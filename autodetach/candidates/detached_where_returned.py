@@ -65,16 +65,13 @@ def _parts(returned: ast.Return, event: Stored) -> list[ast.expr]:
 def _is_only_kept(program: Program, function: ast.AST | None, stored: list[Stored]) -> bool:
     """Whether all that mentions a function calls it for what containers take, and does not look into that before."""
     name = getattr(function, "name", "")
-    mentions = [n for tree in program.analysis.trees for n in walk(tree) if _names(n, name)]
+    nodes = (n for tree in program.analysis.trees for n in walk(tree))
+    mentions = [n for n in nodes if isinstance(n, ast.expr) and last_word(n) == name]
     calls = [program.parents.get(n) for n in mentions]
     return bool(calls) and all(
         isinstance(call, ast.Call) and last_word(call.func) == name and _is_handed_on(program, call, stored)
         for call in calls
     )
-
-
-def _names(node: ast.AST, name: str) -> bool:
-    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
 
 
 def _is_handed_on(program: Program, call: ast.Call, stored: list[Stored]) -> bool:

@@ -79,7 +79,7 @@ def _is_led_to(method: FunctionNode, cls: ast.ClassDef, given: set[str]) -> bool
 def _is_seen(analysis: Analysis, called: Called) -> bool:
     """Whether something else has led to it: what nobody calls is an entry of its file, and is run by itself."""
     return any(
-        called.function in run.machine.called_on | run.machine.called_off
+        (called.function in run.machine.called_on or called.function in run.machine.called_off)
         and not any(f".{entry}".endswith(f".{called.name}") for entry in run.entries)
         for run in analysis.runs
     )

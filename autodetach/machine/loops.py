@@ -316,8 +316,8 @@ def _holds_all(kept: Value, limit: Value) -> bool:
     return 0 < len(kept.items) <= limit and all(is_known(key) for key, _ in kept.items.values())
 
 
-def overfull(node: ast.If | ast.While) -> tuple[ast.expr, ast.expr] | None:
-    """The memory in `if len(memory) > capacity: memory.pop(0)`: one is dropped; and the capacity."""
+def overfull(node: ast.If | ast.While) -> ast.expr | None:
+    """The memory in `if len(memory) > capacity: memory.pop(0)`: one is dropped."""
     limit, drop = limit_of_length(node), node.body[0]
     if limit is None or node.orelse or len(node.body) > 1 or not isinstance(node.test, ast.Compare):
         return None
@@ -331,7 +331,7 @@ def overfull(node: ast.If | ast.While) -> tuple[ast.expr, ast.expr] | None:
     memory = node.test.left.args[0] if isinstance(node.test.left, ast.Call) and node.test.left.args else None
     if not isinstance(memory, (ast.Name, ast.Attribute)) or dropped is None or spelled(memory) != spelled(dropped):
         return None
-    return memory, limit
+    return memory
 
 
 def _is_much(limit: Value) -> bool:

@@ -129,7 +129,7 @@ class Statements(Looping):
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.If)
         is_so = self.decided_by_test(node, frame)
-        memory, _ = overfull(node) or (None, None)
+        memory = overfull(node)
         kept = None if memory is None else self.eval(memory, frame)
         if isinstance(kept, Sequence) and not kept.exact and is_so and len(kept.items) == 1:
             self.executed.update(node.body)  # the one that stands for all is left

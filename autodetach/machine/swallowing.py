@@ -88,7 +88,7 @@ def taken_by(m: Core, context: Value) -> Takes | None:
     """What a context takes of what is raised in it, if it takes anything."""
     if isinstance(context, Opaque) and CAUGHT in context.attrs:
         names = classes_named(context.attrs[CAUGHT])
-        return partial(_catches, names)
+        return partial(catches, names)
     if isinstance(context, Instance):
         of_stack = context.attrs.get(TAKES)
         if isinstance(of_stack, Native):
@@ -137,10 +137,6 @@ def _around_yields(node: ast.AST, around: tuple[ast.stmt, ...]) -> Iterator[tupl
                 yield from _around_yields(child, within)
 
 
-def _catches(names: set[str], name: str) -> bool:
-    return catches(names, name)
-
-
 def failing(function: ast.AST) -> Takes | None:
     """`@unittest.expectedFailure`, `@pytest.mark.xfail(raises=RuntimeError)`: what a test may raise, if it may."""
     for decorator in getattr(function, "decorator_list", ()):
@@ -148,7 +144,7 @@ def failing(function: ast.AST) -> Takes | None:
         if last_word(called) in MADE_TO_FAIL:
             raises = [k.value for k in getattr(decorator, "keywords", ()) if k.arg == "raises"]
             named = {last_word(n) for value in raises for n in ast.walk(value) if isinstance(n, ast.expr)}
-            return partial(_catches, named) if raises else anything
+            return partial(catches, named) if raises else anything
     return None
 
 
